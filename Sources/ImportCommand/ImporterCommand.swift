@@ -45,7 +45,11 @@ struct ImporterCommand: ParsableCommand {
     static func run(_ arguments: [String]) -> Int32 {
         // Scripts ask for it often: the parser's first look at all commands takes longer than the rest of the start.
         if arguments == ["--version"] { return printed(VersionText.text + "\n") }
-        if let problem = ArgumentCheck.problem(arguments, commands: commandNames) {
+        let inner = configuration.subcommands.first { $0.configuration.commandName == arguments.first }
+        if let problem = ArgumentCheck.problem(arguments, commands: commandNames)
+            ?? ArgumentCheck.unknownInner(arguments, inner.map(commandNames(of:)) ?? [])
+            ?? ArgumentCheck.repeatedOption(arguments, of: { self.command(arguments) })
+        {
             return usageError(problem, arguments)
         }
         var command: any ParsableCommand
@@ -79,7 +83,11 @@ struct ImporterCommand: ParsableCommand {
     }
 
     /// The names of the subcommands.
-    static var commandNames: [String] { configuration.subcommands.compactMap { $0.configuration.commandName } }
+    static var commandNames: [String] { commandNames(of: Self.self) }
+
+    private static func commandNames(of command: any ParsableCommand.Type) -> [String] {
+        command.configuration.subcommands.compactMap { $0.configuration.commandName }
+    }
 
     /// The command that arguments begin with.
     private static func command(_ arguments: [String]) -> any ParsableCommand.Type {

@@ -263,6 +263,10 @@ public final class ImportPipeline: Sendable {
         public let report: ImportReport
         /// Whether the store had all of it already and no record was imported.
         public let wasAlreadyFinished: Bool
+        /// Whether the store had all of it already, and some of its objects are gone since; ``RunOptions/again`` imports it once more.
+        public var isPartial = false
+        /// The indexes that were built though the store had all of it already.
+        public var builtIndexes: [String] = []
     }
 
     /// Runs the import until it is finished, interrupted or failed, on a thread of its own and its workers.
@@ -300,7 +304,7 @@ public final class ImportPipeline: Sendable {
 
     private func destination() throws -> any RecordDestination {
         if let destinationMaker { return try destinationMaker(interruption) }
-        let destination = SQLiteDestination(store, durability: runOptions.durability)
+        let destination = SQLiteDestination(store, durability: runOptions.durability, interruption)
         destination.rowSelection = RecordPredicate.selectRows
         return destination
     }
@@ -336,7 +340,9 @@ public final class ImportPipeline: Sendable {
         try checkDisk(decision)
         // Not before all is known that refuses the import.
         if runOptions.migrates { try migration?.run(progress, interruption) }
-        if case .nothing(let job) = decision { return try conclude(job, in: destination) }
+        if case .nothing(let job, let isPartial) = decision {
+            return try conclude(job, isPartial: isPartial, in: destination)
+        }
         if let job = decision.job, job.change != nil {
             return try change(job, decision, in: destination, context(interruption))
         }
@@ -365,7 +371,7 @@ public final class ImportPipeline: Sendable {
     /// What an import does with a job that is open, from where it is to its end.
     private static func phases(_ begun: JobRun, into destination: some RecordDestination) throws {
         var run = try SourceVerification(begun).verify()
-        if run.job.model == nil { run = try InferPhase(run).infer() }
+        if run.job.model == nil || run.forgetsModel { run = try InferPhase(run).infer() }
         repeat {
             run = try destination.importRecords(of: run)
         } while try UnresolvedPhase(run).takesBack()
@@ -382,7 +388,11 @@ public final class ImportPipeline: Sendable {
     }
 
     /// Nothing is left to be imported; indexes may have been asked for only now.
-    private func conclude(_ job: StoredJob, in destination: some RecordDestination) throws -> Outcome {
+    private func conclude(
+        _ job: StoredJob,
+        isPartial: Bool,
+        in destination: some RecordDestination
+    ) throws -> Outcome {
         let built = try destination.build(StoreIndexes(wanted: runOptions.indexes), of: job, interruption)
         let leftOut =
             runOptions.indexes.isEmpty ? [] : try destination.read { try $0.wordsOfIndexesLeftOut(of: job) }
@@ -391,7 +401,12 @@ public final class ImportPipeline: Sendable {
             $0.messages += built.map { "built the index \($0)" as ImportText } + leftOut
             $0.phase = .finished
         }
-        return Outcome(report: try destination.report(of: job.id), wasAlreadyFinished: true)
+        return Outcome(
+            report: try destination.report(of: job.id),
+            wasAlreadyFinished: true,
+            isPartial: isPartial,
+            builtIndexes: built
+        )
     }
 
     /// Resumes a patch or an undo, or retries changes.
@@ -558,22 +573,29 @@ public final class ImportPipeline: Sendable {
         if case .begin(let job, let open, nil, nil) = decision, job.options.mirror != nil {
             return ImportPreview(plan: plan, sample: nil, mirror: try previewTool(job, open).mirror())
         }
-        guard case .begin(let job, let open, _, nil) = decision, !job.takesChunks else {
+        guard case .begin(let job, let open, let replaced, nil) = decision, !job.takesChunks else {
             return ImportPreview(plan: plan, sample: nil)
         }
-        return ImportPreview(plan: plan, sample: try previewTool(job, open).sample())
+        let isChangedBefore = replaced != nil || runOptions.migrates
+        return ImportPreview(plan: plan, sample: try previewTool(job, open, isChangedBefore).sample())
     }
 
-    private func previewTool(_ job: StoredJob, _ open: [Int: SourceStream]) throws -> PreviewTool {
+    private func previewTool(
+        _ job: StoredJob,
+        _ open: [Int: SourceStream],
+        _ isChangedBefore: Bool = false
+    ) throws -> PreviewTool {
         PreviewTool(
             job: job,
             open: open,
             store: store,
             textsHaveNUL: try destination().textsHaveNUL,
             run: runOptions,
+            isChangedBefore: isChangedBefore,
             opener: opener,
             transformers: transformers,
             interruption: interruption,
+            announce: { [progress] messages in progress.update { $0.messages += messages } },
             phases: { try Self.phases($0, into: $1) }
         )
     }

@@ -126,4 +126,37 @@ struct DryRunTests {
         let sample = try Self.preview("-", "--entity", "n", "--into", directory.path("s.sqlite"), input: source)
         #expect((sample["report"] as? [String: Any])?["records_read"] as? Int == 2)
     }
+
+    /// Objects of the store are known by their identifiers, and what the import would say is said.
+    @Test func mergesWithWhatTheStoreHas() throws {
+        let directory = try TemporaryDirectory()
+        let first = try directory.write(#"[{"id":1,"v":1},{"id":2,"v":2},{"id":3,"v":3}]"#, to: "first.json")
+        let second = try directory.write(
+            #"[{"id":1,"v":1},{"id":2,"v":5},{"id":4,"v":3,"t":[{"x":1}]}]"#,
+            to: "second.json"
+        )
+        let store = directory.path("s.sqlite")
+        let options = ["--into", store, "--entity", "item"]
+        #expect(try run([Project.importer, first, "--identifier", "id"] + options).ending == .exit(0))
+        let sample = try Self.preview(second, "--into", store, "--entity", "item")
+        #expect(sample["is_merged"] as? Bool == true)
+        let before = directory.names()
+        let dry = try run([Project.importer, second, "--dry-run"] + options)
+        #expect(directory.names() == before)
+        let done = try run([Project.importer, second] + options)
+        for line in ["inserted  1", "updated   1", "unchanged 1"] {
+            #expect(
+                dry.outputText.contains(line) && done.outputText.contains(line),
+                "\(dry.outputText)\(done.outputText)"
+            )
+        }
+        for notice in ["item: t: arrays of objects", "new columns in item: t"] {
+            #expect(
+                dry.errorText.contains(notice) && done.errorText.contains(notice),
+                "\(dry.errorText)\(done.errorText)"
+            )
+        }
+        // Without an identifier there is nothing to be looked up.
+        #expect(try Self.preview(first, "--into", directory.path("new.sqlite"))["is_merged"] == nil)
+    }
 }

@@ -28,7 +28,7 @@ struct GeneratedTests {
         let source = try directory.write(text, to: name)
         let other = try directory.write(text.replacingOccurrences(of: "1", with: "7"), to: "other-" + name)
         let store = directory.path("store.sqlite")
-        let result = try runImporter(source, other, source, "--into", store, "--model", model)
+        let result = try runImporter(source, other, source, "--into", store, "--model", model, "--again")
         #expect(result.ending == .exit(0), "\(result.errorText)")
         var expected: [String] = []
         for (number, path) in [source, other, source].enumerated() {

@@ -121,4 +121,25 @@ struct ImportUndoTests {
         try load(try write("a.json", [["id": 1]]), "--entity", "t")
         #expect(try patched.undo().ending == .exit(65))
     }
+
+    /// Its state stays `finished`; that it is undone is said beside it, until it is done again.
+    @Test func statusSaysWhatIsUndone() throws {
+        let directory = try TemporaryDirectory()
+        let source = try directory.write("[{\"id\":1}]", to: "a.json")
+        let store = directory.path("store.sqlite")
+        #expect(try runImporter(source, "--into", store, "--undo").ending == .exit(0))
+        func job() throws -> [String: Any] {
+            let record = try JSONSerialization.jsonObject(
+                with: runImporter("status", store, "--json", "--job", "1").output
+            )
+            return try #require(record as? [String: Any])
+        }
+        #expect(try job()["undone_by"] == nil)
+        #expect(try runImporter("undo", store).ending == .exit(0))
+        #expect(try job()["undone_by"] as? Int == 2 && job()["state"] as? String == "finished")
+        #expect(try runImporter("status", store).outputText.contains("  1  undone"))
+        #expect(try runImporter("status", store, "--job", "1").outputText.contains("undone by job 2"))
+        #expect(try runImporter("undo", store, "--job", "2").ending == .exit(0))
+        #expect(try job()["undone_by"] == nil)
+    }
 }

@@ -243,8 +243,14 @@ struct MergeTests {
         #expect(result.ending == .exit(0), "\(result.errorText)")
         #expect(try rows() == StoreContent.query(path("ours"), "SELECT 1, 'own', 'o' UNION ALL SELECT 3, 'd', 'z'"))
         #expect(try importer("conflicts", path("ours"), "--count").outputText == "1\n")
-        // Resolved ones are not open any more, and nothing is written.
-        #expect(try importer("resolve", path("ours"), path("r.ndjson")).ending == .exit(65))
+        // Resolved ones are passed over, and said.
+        let again = try importer("resolve", path("ours"), path("r.ndjson"))
+        #expect(
+            again.ending == .exit(0) && again.errorText.contains("3 conflicts are resolved already"),
+            "\(again.errorText)"
+        )
+        let report = try importer("status", path("ours"), "--json").outputText
+        #expect(report.contains("r.ndjson") && !report.contains(".patch.ndjson"), "\(report)")
         #expect(try importer("undo", path("ours")).ending == .exit(0))
         #expect(try rows() == marked)
         #expect(try importer("conflicts", path("ours"), "--count").outputText == "4\n")

@@ -116,4 +116,61 @@ struct StandardInputTests {
         #expect(result.ending == .exit(64))
         #expect(result.errorText.contains("--entity"))
     }
+
+    // MARK: Another stream
+
+    /// A store whose import of a stream stopped at a fault, after three records.
+    private func stopped(in directory: TemporaryDirectory) throws -> String {
+        let store = directory.path("store.sqlite")
+        let broken = try directory.write("{\"n\":1}\n{\"n\":2}\n{\"n\":3}\n{\"n\":4", to: "broken")
+        let first = try runImporter("-", "--into", store, "--entity", "r", input: broken)
+        try #require(first.ending == .exit(65), "\(first.errorText)")
+        return store
+    }
+
+    @Test(arguments: ["", "{\"n\":1}\n", "{\"k\":1}\n{\"k\":2}\n{\"k\":3}\n{\"k\":4}\n"])
+    func aStreamThatIsRefusedChangesNothing(text: String) throws {
+        let directory = try TemporaryDirectory()
+        let store = try stopped(in: directory)
+        let before = try StoreContent.query(store, "SELECT * FROM r")
+        let other = try directory.write(text, to: "other")
+        let refused = try runImporter("resume", store, input: other)
+        #expect(refused.ending == .exit(65) && refused.errorText.contains("--again"), "\(refused.errorText)")
+        #expect(try StoreContent.query(store, "SELECT * FROM r") == before)
+        let whole = try directory.write("{\"n\":1}\n{\"n\":2}\n{\"n\":3}\n{\"n\":4.5}\n", to: "whole")
+        let resumed = try runImporter("resume", store, input: whole)
+        #expect(resumed.ending == .exit(0), "\(resumed.errorText)")
+        #expect(try StoreContent.query(store, "SELECT * FROM r") == "1.0\n2.0\n3.0\n4.5")
+    }
+
+    /// What its records turn out to lack is known only when all have been seen.
+    @Test func aModelThatIsRefusedChangesNothing() throws {
+        let directory = try TemporaryDirectory()
+        let source = try directory.write("[{\"n\":1},{\"n\":2} oops", to: "r.json")
+        let store = directory.path("store.sqlite")
+        #expect(try runImporter(source, "--into", store).ending == .exit(65))
+        try directory.write("[{\"n\":1},{\"n\":2},{\"n\":3}]", to: "r.json")
+        let refused = try runImporter("resume", store, "--index", "nr")
+        #expect(refused.ending == .exit(64), "\(refused.errorText)")
+        #expect(try StoreContent.query(store, "SELECT * FROM r") == "1\n2")
+        #expect(try runImporter("resume", store).ending == .exit(0))
+        #expect(try StoreContent.query(store, "SELECT * FROM r") == "1\n2\n3")
+    }
+
+    @Test(arguments: ["--again", "--restart"])
+    func anotherStreamSaysHowToGoOn(option: String) throws {
+        let directory = try TemporaryDirectory()
+        let store = try stopped(in: directory)
+        let other = try directory.write("{\"k\":1}\n{\"k\":2}\n", to: "other")
+        for entity in ["r", "other"] {
+            let refused = try runImporter("-", "--into", store, "--entity", entity, input: other)
+            #expect([.exit(64), .exit(65)].contains(refused.ending))
+            #expect(refused.errorText.contains("resume") && refused.errorText.contains(option), "\(refused.errorText)")
+        }
+        let gone = try runImporter("-", "--into", store, "--entity", "other", option, input: other)
+        #expect(gone.ending == .exit(0), "\(gone.errorText)")
+        #expect(try StoreContent.query(store, "SELECT k FROM other") == "1\n2")
+        let kept = try StoreContent.query(store, "SELECT count(*) FROM sqlite_master WHERE name = 'r'")
+        #expect(kept == (option == "--again" ? "1" : "0"))
+    }
 }

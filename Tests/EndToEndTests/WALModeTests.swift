@@ -119,4 +119,38 @@ struct WALModeTests {
         #expect(try StoreContent.query(store, "SELECT count(*) FROM thing") == "4")
         #expect(try runImporter("verify", store).ending == .exit(0))
     }
+
+    /// One that writes for a moment is waited for as one that reads is, also by those who want to stop.
+    @Test(arguments: ["IMMEDIATE", "EXCLUSIVE"])
+    func aWriterIsWaitedFor(lock: String) throws {
+        #expect(try importFile("thing.json") == .exit(0))
+        let ready = directory.path("ready")
+        let script = """
+            import sqlite3, sys, time
+            c = sqlite3.connect(sys.argv[1], isolation_level=None)
+            c.execute('BEGIN \(lock)'); c.execute('CREATE TABLE IF NOT EXISTS other (a)')
+            open(sys.argv[2], 'w').close(); time.sleep(float(sys.argv[3])); c.execute('COMMIT')
+            """
+        let path = try directory.write(script, to: "writer.py")
+        func writer(for seconds: String) throws -> ChildProcess {
+            try? FileManager.default.removeItem(atPath: ready)
+            let writer = try ChildProcess(["python3", path, store, ready, seconds])
+            try wait(for: "the writer") { FileManager.default.fileExists(atPath: ready) ? true : nil }
+            return writer
+        }
+        let moment = try writer(for: "2")
+        #expect(try importFile("more.json") == .exit(0))
+        moment.wait()
+        #expect(try StoreContent.query(store, "SELECT count(*) FROM thing") == "4")
+        guard lock == "IMMEDIATE" else { return }
+        let long = try writer(for: "600")
+        let importer = try ChildProcess([
+            Project.importer, "import", directory.path("more.json"), "--into", store, "--entity", "thing", "--again",
+        ])
+        Thread.sleep(forTimeInterval: 1)
+        importer.signal(SIGINT)
+        #expect(importer.wait().ending == .exit(130))
+        long.signal(SIGKILL)
+        long.wait()
+    }
 }

@@ -26,7 +26,8 @@ struct ArgumentTests {
     @Test(
         arguments: [
             (["stats", "x.sqlite"], "'status'"), (["verfy", "x"], "'verify'"), (["nonsense"], "'nonsense'"),
-            (["help", "bogus"], "'bogus'"), (["--verson"], "'--version'"), (["--hepl"], "'--help'"),
+            (["imprt", "a.json", "--into", "s"], "'import'"), (["help", "bogus"], "'bogus'"),
+            (["--verson"], "'--version'"), (["--hepl"], "'--help'"),
         ])
     func namesWhatIsUnknownAndWhatIsNear(line: [String], word: String) {
         #expect(problem(line)?.contains(word) == true)
@@ -41,9 +42,22 @@ struct ArgumentTests {
         #expect(problem(line) == nil)
     }
 
-    @Test func findsSourcesThatAreRepeated() throws {
-        #expect(try parse(ImportSubcommand.self, "import a b a a --into s").repeatedSources == ["a"])
-        #expect(try parse(ImportSubcommand.self, "import a b --into s").repeatedSources.isEmpty)
+    @Test(
+        arguments: [
+            (["a", "--into", "s", "--into", "t"], "--into"), (["import", "a", "--into=s", "--into", "t"], "--into"),
+            (["fetch", "s", "e", "--limit", "1", "--limit=2"], "--limit"),
+            (["model", "print", "s", "--job", "1", "--job", "2"], ""),
+            (["resume", "s", "--workers", "1", "--workers", "1"], "--workers"),
+            (["import", "a", "--into", "s", "--records", "$", "--records", "$.a"], ""),
+            (["import", "a", "--into", "s", "--quiet", "--quiet"], ""),
+            (["fetch", "s", "e", "--where", "--limit", "--limit", "1"], ""),
+            (["import", "--into", "s", "--", "--into", "--into"], ""),
+        ])
+    func anOptionThatCountsOnceIsNotGivenTwice(line: [String], name: String) {
+        let commands = ImporterCommand.configuration.subcommands
+        let command = commands.first { $0.configuration.commandName == line[0] } ?? ImportSubcommand.self
+        let problem = ArgumentCheck.repeatedOption(line) { command }
+        #expect(name.isEmpty ? problem == nil : problem?.hasPrefix("\(name) is given more than once") == true)
     }
 
     @Test func importsByDefault() throws {

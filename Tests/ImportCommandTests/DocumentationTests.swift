@@ -112,7 +112,7 @@ struct DocumentationTests {
         let article = try Documents.article("Reports")
         let report = try Samples.report(
             #"""
-            {"message": "why", "unresolved": {}, "undoes": 1, "deleted": 1, "withheld": 0, "withheld_reason": "limit",
+            {"message": "why", "unresolved": {}, "undoes": 1, "undone_by": 2, "deleted": 1, "withheld": 0, "withheld_reason": "limit",
                 "deleted_list": [], "conflicts": 0, "conflict_list": []}
             """#
         )

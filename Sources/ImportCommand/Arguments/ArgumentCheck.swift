@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import ImportModel
 import ImportPostgreSQL
@@ -47,13 +48,24 @@ enum ArgumentCheck {
             }
             return "there is no command '\(topic)'" + suggestion(for: topic, among: commands)
         }
+        let suggestion = suggestion(for: first, among: commands)
         let looksLikeCommand = first.utf8.allSatisfy { $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "/") }
         guard !first.hasPrefix("-"), looksLikeCommand, !commands.contains(first),
-            !arguments.contains(where: { $0 == "--into" || $0.hasPrefix("--into=") }),
+            !suggestion.isEmpty || !arguments.contains(where: { $0 == "--into" || $0.hasPrefix("--into=") }),
             !arguments.contains("--help"), !arguments.contains("-h"),
             !FileManager.default.fileExists(atPath: first)
         else { return nil }
-        return "there is no command or file '\(first)'" + suggestion(for: first, among: commands)
+        return "there is no command or file '\(first)'" + suggestion
+    }
+
+    /// A command with commands of its own, given one that it does not have.
+    ///
+    /// - Parameter inner: the names of its commands; none where it has none.
+    static func unknownInner(_ arguments: [String], _ inner: [String]) -> String? {
+        guard !inner.isEmpty, arguments.count > 1, !arguments[1].hasPrefix("-"), !inner.contains(arguments[1]) else {
+            return nil
+        }
+        return "there is no command '\(arguments[0]) \(arguments[1])'" + suggestion(for: arguments[1], among: inner)
     }
 
     /// Commands that take the address of a server for a store.
@@ -90,6 +102,47 @@ enum ArgumentCheck {
             return "there is no option '\(name)'" + suggestion(for: name, among: known)
         }
         return nil
+    }
+
+    /// An option with a value that is given twice though only one counts.
+    ///
+    /// - Parameter command: whose options they are; asked only where an option is there twice.
+    static func repeatedOption(_ arguments: [String], of command: () -> any ParsableCommand.Type) -> String? {
+        var (seen, repeated, previous): (Set<Substring>, Set<Substring>, String) = ([], [], "")
+        for argument in arguments.prefix(while: { $0 != "--" }) {
+            defer { previous = argument }
+            guard argument.hasPrefix("--"), !takingDashes.contains(previous) else { continue }
+            let name = argument.dropFirst(2).prefix { $0 != "=" }
+            if !seen.insert(name).inserted { repeated.insert(name) }
+        }
+        guard !repeated.isEmpty,
+            let known = try? JSONDecoder().decode(Tool.self, from: Data(command()._dumpHelp().utf8))
+        else { return nil }
+        let option = known.command.arguments?.first { argument in
+            argument.kind == "option" && !argument.isRepeating
+                && argument.names?.contains { repeated.contains($0.name[...]) } == true
+        }
+        guard let name = option?.names?.first(where: { repeated.contains($0.name[...]) })?.name else { return nil }
+        return "--\(name) is given more than once, and can be given once only"
+    }
+
+    /// What the parser says of a command's options, as far as it is asked for.
+    private struct Tool: Decodable {
+        let command: Command
+
+        struct Command: Decodable {
+            let arguments: [Argument]?
+        }
+
+        struct Argument: Decodable {
+            let kind: String
+            let isRepeating: Bool
+            let names: [Name]?
+        }
+
+        struct Name: Decodable {
+            let name: String
+        }
     }
 
     private static func suggestion(for word: String, among words: [String]) -> String {

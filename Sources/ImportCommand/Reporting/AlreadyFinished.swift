@@ -13,13 +13,26 @@ enum AlreadyFinished {
     /// Nothing is withheld that a mirror was to delete.
     case nothingToMirror
 
-    func text(_ report: ImportReport, store: String) -> String {
-        switch self {
-        case .imported: ReportText.alreadyFinished(report, store: store)
-        case .nothingToResume: ReportText.nothingToResume(report, store: store)
-        case .retried: ReportText.alreadyRetried(report, store: store)
+    /// - Parameters:
+    ///   - isPartial: whether some of what was imported is gone since.
+    ///   - built: the indexes that were built nevertheless.
+    func text(_ report: ImportReport, store: String, isPartial: Bool = false, built: [String] = []) -> String {
+        let changes = Self.changes(built)
+        return switch self {
+        case .imported: ReportText.alreadyFinished(report, store: store, changes, isPartial: isPartial)
+        case .nothingToResume: ReportText.nothingToResume(report, store: store, built.isEmpty ? "" : "; \(changes)")
+        case .retried: ReportText.alreadyRetried(report, store: store, changes)
         case .nothingToMirror: MirrorText.nothingWithheld(report, store: store)
-        case .nothingToRetry: ReportText.nothingToRetry(report, store: store)
+        case .nothingToRetry: ReportText.nothingToRetry(report, store: store, changes)
+        }
+    }
+
+    private static func changes(_ built: [String]) -> String {
+        let names = built.map { TerminalText.escaped($0) }.joined(separator: ", ")
+        return switch built.count {
+        case 0: ReportText.unchanged
+        case 1: "the index \(names) was built, and no row changed"
+        default: "the indexes \(names) were built, and no row changed"
         }
     }
 }

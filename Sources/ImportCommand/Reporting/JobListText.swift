@@ -43,7 +43,7 @@ enum JobListText {
     }
 
     private static func state(_ job: StoreInspection.JobSummary) -> String {
-        job.state == .failed ? "stopped" : job.state.rawValue
+        job.undoneBy != nil ? "undone" : job.state == .failed ? "stopped" : job.state.rawValue
     }
 
     /// The day and the time up to seconds: `2026-03-01 14:05:09`.

@@ -10,7 +10,7 @@ enum PlanText {
             case .begin: "Would import into \(store)"
             case .resume: "Would resume the interrupted import into \(store)" + place(job)
             case .restart: "Would remove \(committed(job)) in \(store) and restart"
-            case .nothing: "Nothing to do: \(store) has it all already (--again imports it once more)"
+            case .nothing: "Nothing to do: all of it was imported into \(store) before (--again imports it once more)"
             }
         var lines = [action]
         for source in plan.sources {

@@ -33,7 +33,11 @@ enum PreviewText {
         if infersModel, !sample.isWhole {
             lines[0] += "; the import infers the model from all records, and may widen types and add columns"
         }
+        if sample.isMerged == true { lines[0] += ", merged with what a copy of the store has" }
         if let report = sample.report { lines += ReportText.table(ReportText.counts(of: report)) }
+        if sample.isMerged == false {
+            lines.append("Identifiers were not looked up in the store: objects that are there count as inserted.")
+        }
         for entity in sample.entities { lines += [""] + self.lines(entity) }
         if let report = sample.report { lines += ReportText.errors(report) + ReportText.ledger(report) }
         if let message = sample.message {

@@ -35,12 +35,27 @@ enum ReportText {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    static let unchanged = "nothing was changed"
+
     /// The answer to an import of what is there already.
-    static func alreadyFinished(_ report: ImportReport, store: String) -> String {
+    ///
+    /// `changes` says what was changed nevertheless; `isPartial` whether some of what was imported is gone since.
+    static func alreadyFinished(
+        _ report: ImportReport,
+        store: String,
+        _ changes: String = unchanged,
+        isPartial: Bool = false
+    )
+        -> String
+    {
         let store = TerminalText.escaped(store)
         let all = report.sources == ["-"] ? "this stream" : sources(report)
+        guard !isPartial else {
+            return "All of \(all) was imported into \(store) (\(records(report))), but some of it is gone since: "
+                + "\(changes). --again imports it once more.\n"
+        }
         return "\(store) has all of \(all) already (\(records(report))): "
-            + "nothing was changed. --again imports it once more.\n"
+            + "\(changes). --again imports it once more.\n"
     }
 
     /// How many records there are, and how many of them were not accepted.
@@ -50,25 +65,26 @@ enum ReportText {
     }
 
     /// The answer to a resume where nothing is interrupted.
-    static func nothingToResume(_ report: ImportReport, store: String) -> String {
+    static func nothingToResume(_ report: ImportReport, store: String, _ changes: String = "") -> String {
         let store = TerminalText.escaped(store)
         if let job = report.undoes {
-            return "\(store): job \(job) was undone, by job \(report.job): there is nothing to resume.\n"
+            return "\(store): job \(job) was undone, by job \(report.job): there is nothing to resume\(changes).\n"
         }
-        return "\(store) has all of \(sources(report)) (\(records(report))): there is nothing to resume.\n"
+        return
+            "All of \(sources(report)) was imported into \(store) (\(records(report))): there is nothing to resume\(changes).\n"
     }
 
     /// The answer to a retry of a file that was retried already.
-    static func alreadyRetried(_ report: ImportReport, store: String) -> String {
+    static func alreadyRetried(_ report: ImportReport, store: String, _ changes: String = unchanged) -> String {
         let store = TerminalText.escaped(store)
         return "\(store) has all of \(sources(report)) already (\(records(report))): "
-            + "nothing was changed.\n"
+            + "\(changes).\n"
     }
 
     /// The answer to a retry of the stored rejects where there is none that was not tried yet.
-    static func nothingToRetry(_ report: ImportReport, store: String) -> String {
+    static func nothingToRetry(_ report: ImportReport, store: String, _ changes: String = unchanged) -> String {
         "\(TerminalText.escaped(store)) has no open reject that was not tried under this model already: "
-            + "nothing was changed.\n"
+            + "\(changes).\n"
     }
 
     /// What to do where nothing is at a record path.
@@ -95,6 +111,11 @@ enum ReportText {
         let store = TerminalText.escaped(store)
         let time = "in \(NumberText.seconds(report.seconds))"
         let verb = report.sources.count > 1 ? "are" : "is"
+        if let undo = report.undoneBy {
+            if let job = report.undoes { return "Job \(job) was undone in \(store), which job \(undo) has undone" }
+            return
+                "\(sources(report)) \(report.sources.count > 1 ? "were" : "was") brought into \(store), and undone by job \(undo)"
+        }
         if report.conflicts != nil { return changeHeadline(report, store: store, time: time) }
         switch report.state {
         case .finished where report.tookNothing:

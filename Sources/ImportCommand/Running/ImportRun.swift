@@ -59,7 +59,10 @@ struct ImportRun {
     private func text(of outcome: ImportPipeline.Outcome) throws -> String? {
         if output.json { return try JSONText.document(outcome.report) }
         guard !output.progress.quiet else { return nil }
-        if outcome.wasAlreadyFinished { return answer.text(outcome.report, store: store) }
+        if outcome.wasAlreadyFinished {
+            let (isPartial, built) = (outcome.isPartial, outcome.builtIndexes)
+            return answer.text(outcome.report, store: store, isPartial: isPartial, built: built)
+        }
         let unfinished = (try? inspection.unfinished()) ?? []
         return ReportText.text(outcome.report, unfinished: unfinished, store: store, command: CommandName.text)
     }

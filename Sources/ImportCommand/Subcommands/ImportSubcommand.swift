@@ -40,7 +40,12 @@ struct ImportSubcommand: ParsableCommand {
     @OptionGroup(title: "Mirror options, which are job options, too") var mirror: MirrorArguments
     @OptionGroup(title: "Run options") var runArguments: RunArguments
 
-    @Flag(help: "Import sources that this store has already finished once more, as a new job.")
+    @Flag(
+        help: ArgumentHelp(
+            "Import sources that this store has already finished once more, as a new job.",
+            discussion: "A stream is imported beside one whose import stopped."
+        )
+    )
     var again = false
 
     @Flag(help: "Restart an interrupted import: rows that it inserted are removed, merges that it made stay.")
@@ -97,12 +102,6 @@ struct ImportSubcommand: ParsableCommand {
         let given = [("--nul", job.nul != nil), ("--show-values", messages.showValues)]
         let place = try StorePlace(into, schema, given, showsValues: messages.showValues)
         let pipeline = pipeline(into: place, jobOptions, runOptions)
-        for source in repeatedSources {
-            StandardError.write(
-                message: "\(source) is given more than once: its records are imported each time",
-                mode: output.progress.mode
-            )
-        }
         if dryRun {
             return try printPreview(of: pipeline, place)
         }
@@ -144,15 +143,5 @@ struct ImportSubcommand: ParsableCommand {
         let names = preview.plan.sources.map(\.name)
         let unfinished = (try? place.inspection.unfinished()) ?? []
         try StandardOutput.write(PreviewText.text(preview, job: unfinished.last { $0.sources == names }))
-    }
-
-    /// Sources that are given more than once, in the order in which they are repeated.
-    var repeatedSources: [String] {
-        var seen: Set<String> = []
-        var repeated: [String] = []
-        for source in sources where !seen.insert(source).inserted && !repeated.contains(source) {
-            repeated.append(source)
-        }
-        return repeated
     }
 }

@@ -72,13 +72,24 @@ final class ServerJournal: ServerJournalReader, Journal {
     }
 
     func adopt(
-        _ model: ModelDescription,
         by job: StoredJob,
         _ transformers: TransformerRegistry,
-        isFinal: Bool
+        isFinal: Bool,
+        _ infer: ([String: ContinuedEntity], _ isTaken: @escaping (String) throws -> Bool) throws -> ModelDescription
     ) throws -> AdoptedModel {
         try session.write { connection in
             var job = job
+            if job.model != nil {
+                try clear(job, connection)
+                try refresh(&job, job.sources.map(\.description), connection)
+            }
+            let model = try infer(continuedEntities(of: job, connection)) { name in
+                switch try ServerTables.kind(of: name, connection) {
+                case nil: false
+                case .table: try ServerTables.hasRows(name, connection)
+                case .other: true
+                }
+            }
             let messages = try adopt(model, by: &job, transformers, isFinal: isFinal, connection)
             return AdoptedModel(job: job, messages: messages)
         }
@@ -192,31 +203,27 @@ final class ServerJournal: ServerJournalReader, Journal {
     func refresh(
         _ job: StoredJob,
         _ sources: [SourceDescription],
-        retry: (any RetryPlan)?,
-        forgetsModel: Bool
+        retry: (any RetryPlan)?
     ) throws -> (job: StoredJob, merge: MergeNotification?) {
         try session.write { connection in
             var job = job
-            for (position, description) in sources.enumerated() where job.sources.indices.contains(position) {
-                job.sources[position].description = description
-                _ = try connection.execute(
-                    "UPDATE _import_source SET description = $3 WHERE job = $1 AND position = $2",
-                    [.integer(job.id), .integer(Int64(position)), .text(try StoredJSON.encode(description))]
-                )
-            }
+            try refresh(&job, sources, connection)
             if let retry {
                 let kept = try ChunkTable(job: job.id).cutMarker(connection, keeping: session.keptChunk, label: label)
                 try RetryTable(of: job)?.insert(retry, after: kept.recordOrdinal, connection)
             }
-            guard forgetsModel else { return (job, nil) }
-            try clear(job, connection)
-            _ = try connection.execute(
-                "UPDATE _import_job SET model = NULL, is_model_final = true WHERE id = $1",
-                [.integer(job.id)]
-            )
-            job.model = nil
-            job.isModelFinal = true
             return (job, nil)
+        }
+    }
+
+    private func refresh(_ job: inout StoredJob, _ sources: [SourceDescription], _ connection: ServerConnection) throws
+    {
+        for (position, description) in sources.enumerated() where job.sources.indices.contains(position) {
+            job.sources[position].description = description
+            _ = try connection.execute(
+                "UPDATE _import_source SET description = $3 WHERE job = $1 AND position = $2",
+                [.integer(job.id), .integer(Int64(position)), .text(try StoredJSON.encode(description))]
+            )
         }
     }
 

@@ -147,16 +147,6 @@ class ServerJournalReader: JournalReader {
         try session.read { try ServerTables.kind(of: name, $0) == .table }
     }
 
-    func isTaken(_ name: String) throws -> Bool {
-        try session.read { connection in
-            switch try ServerTables.kind(of: name, connection) {
-            case nil: false
-            case .table: try ServerTables.hasRows(name, connection)
-            case .other: true
-            }
-        }
-    }
-
     func checkTables(_ names: [String]) throws {
         try session.read { try ServerTables.check(names, $0, label: label) }
     }
@@ -176,26 +166,28 @@ class ServerJournalReader: JournalReader {
     }
 
     func continuedEntities(of job: StoredJob) throws -> [String: ContinuedEntity] {
-        try session.read { connection in
-            let known = try BookkeepingSchema.isThere(connection) ? StoredJob.all(connection, label: label) : []
-            var continued: [String: ContinuedEntity] = [:]
-            for name in Set(job.sources.flatMap(\.entities)) {
-                guard try ServerTables.kind(of: name, connection) == .table, try ServerTables.hasRows(name, connection)
-                else { continue }
-                let described = known.reversed().lazy.filter { $0.id != job.id }
-                    .compactMap { $0.model?.entities.first { $0.name == name || $0.table == name } }.first
-                guard let described else {
-                    throw ImportError(
-                        .tableUnsuitable,
-                        at: label,
-                        "the table \(name) has rows that no import has written, so a model cannot be inferred for it",
-                        advice: "Give a model with \(.model)."
-                    )
-                }
-                continued[name] = ContinuedEntity(entity: described)
+        try session.read { try continuedEntities(of: job, $0) }
+    }
+
+    func continuedEntities(of job: StoredJob, _ connection: ServerConnection) throws -> [String: ContinuedEntity] {
+        let known = try BookkeepingSchema.isThere(connection) ? StoredJob.all(connection, label: label) : []
+        var continued: [String: ContinuedEntity] = [:]
+        for name in Set(job.sources.flatMap(\.entities)) {
+            guard try ServerTables.kind(of: name, connection) == .table, try ServerTables.hasRows(name, connection)
+            else { continue }
+            let described = known.reversed().lazy.filter { $0.id != job.id }
+                .compactMap { $0.model?.entities.first { $0.name == name || $0.table == name } }.first
+            guard let described else {
+                throw ImportError(
+                    .tableUnsuitable,
+                    at: label,
+                    "the table \(name) has rows that no import has written, so a model cannot be inferred for it",
+                    advice: "Give a model with \(.model)."
+                )
             }
-            return continued
+            continued[name] = ContinuedEntity(entity: described)
         }
+        return continued
     }
 
     // MARK: Retries

@@ -10,8 +10,18 @@ public enum ConflictResolution: Sendable, Hashable {
 }
 
 extension ConflictResolution {
+    /// What reports call the changes that it makes.
+    var name: String {
+        switch self {
+        case .file(let url): url.relativePath
+        case .side: "resolved conflicts"
+        }
+    }
+
     /// Calls `body` with each conflict that is resolved, which says how.
-    func each(of conflicts: StoreConflicts, _ body: (MergeConflict) throws -> Void) throws {
+    ///
+    /// - Returns: how many of a file's are resolved already, and passed over.
+    func each(of conflicts: StoreConflicts, _ body: (MergeConflict) throws -> Void) throws -> Int {
         switch self {
         case .side(let take, let entity, let attribute):
             while var conflict = try conflicts.next() {
@@ -21,11 +31,17 @@ extension ConflictResolution {
                 conflict.take = take
                 try body(conflict)
             }
-        case .file(let url): try each(in: url.path, of: conflicts, body)
+            return 0
+        case .file(let url): return try each(in: url.path, of: conflicts, body)
         }
     }
 
-    private func each(in path: String, of conflicts: StoreConflicts, _ body: (MergeConflict) throws -> Void) throws {
+    private func each(
+        in path: String,
+        of conflicts: StoreConflicts,
+        _ body: (MergeConflict) throws -> Void
+    ) throws -> Int {
+        var resolved = 0
         let lines = try ChangeSetLines(path, maxLineBytes: 256 << 20)
         var seen: Set<Int64> = []
         while let line = try lines.next() {
@@ -40,8 +56,8 @@ extension ConflictResolution {
                 throw lines.error(fault)
             }
             guard let take = given.take else { continue }
-            guard var conflict = try conflicts.conflict(given.number), conflict.kind == given.kind,
-                conflict.entity.hasSameBytes(as: given.entity), conflict.identifier == given.identifier
+            guard let (found, isOpen) = try conflicts.conflict(given.number), found.kind == given.kind,
+                found.entity.hasSameBytes(as: given.entity), found.identifier == given.identifier
             else {
                 throw lines.error(
                     .init(
@@ -54,12 +70,18 @@ extension ConflictResolution {
             guard seen.insert(given.number).inserted else {
                 throw lines.error("conflict \(given.number) is there twice")
             }
+            guard isOpen else {
+                resolved += 1
+                continue
+            }
+            var conflict = found
             conflict.take = take
             if case .values(let values) = take, let name = conflict.unknown(values) {
                 throw lines.error("conflict \(given.number) is not about \(name)")
             }
             try body(conflict)
         }
+        return resolved
     }
 }
 

@@ -50,16 +50,21 @@ struct ConflictTable: Sendable {
         return kept
     }
 
-    /// An open conflict; nil where there is none of this number.
-    func open(_ number: Int64, _ database: Database) throws -> Kept? {
+    /// A conflict, and whether it is open; nil where there is none of this number, the job that left it is undone, or another
+    /// merge has found it again.
+    func conflict(_ number: Int64, _ database: Database) throws -> (Kept, isOpen: Bool)? {
         guard isThere,
             let row = try Row.fetchOne(
                 database,
-                sql: "SELECT number, job, resolved, line FROM _import_conflict WHERE number = ?",
+                sql: """
+                    SELECT number, job, resolved, line, EXISTS (
+                        SELECT 1 FROM _import_conflict AS later WHERE later.job = earlier.resolved
+                    ) AS isFoundAgain FROM _import_conflict AS earlier WHERE number = ?
+                    """,
                 arguments: [number]
-            ), isOpen(row)
+            ), isOpen(row) || !row["isFoundAgain"], !undone.contains(row["job"])
         else { return nil }
-        return Kept(number: row["number"], line: row["line"])
+        return (Kept(number: row["number"], line: row["line"]), isOpen(row))
     }
 
     /// How many are open.

@@ -81,6 +81,7 @@ public final class MergePipeline {
         if options.conflicts != .stop { patch.conflicts = [.init(.reject)] }
         let pipeline = PatchPipeline(
             changes,
+            named: theirs,
             into: store,
             options: patch,
             run: runOptions,

@@ -57,6 +57,7 @@ public final class ResolutionPipeline {
         options.identifiers = identifiers
         let pipeline = PatchPipeline(
             changes,
+            named: resolution.name,
             into: store,
             options: options,
             run: runOptions,
@@ -80,10 +81,16 @@ public final class ResolutionPipeline {
             let writer = ChangeSetWriter(write)
             let state = ChangeSetHeader.State(name: URL(fileURLWithPath: store).lastPathComponent)
             try writer.begin(ChangeSetHeader(old: state, new: state, entities: conflicts.entities))
-            try resolution.each(of: conflicts) { conflict in
+            let resolved = try resolution.each(of: conflicts) { conflict in
                 try interruption.check()
                 count += 1
                 try writer.write(conflict)
+            }
+            if resolved > 0 {
+                let what: ImportText = resolved == 1 ? "1 conflict is" : "\(resolved) conflicts are"
+                progress.update {
+                    $0.messages.append("\(what) resolved already, and left as is: to resolve again, undo that job")
+                }
             }
             try writer.end([])
         }

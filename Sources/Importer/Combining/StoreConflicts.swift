@@ -53,9 +53,9 @@ public final class StoreConflicts {
         return try conflict(kept)
     }
 
-    /// The open one of a number; nil where there is none.
-    func conflict(_ number: Int64) throws -> MergeConflict? {
-        try compared.read { try table.open(number, $0) }.map(conflict)
+    /// The one of a number, and whether it is open; nil where there is none, or the merge that left it is undone.
+    func conflict(_ number: Int64) throws -> (MergeConflict, isOpen: Bool)? {
+        try compared.read { try table.conflict(number, $0) }.map { (try conflict($0), $1) }
     }
 
     private func conflict(_ kept: ConflictTable.Kept) throws -> MergeConflict {

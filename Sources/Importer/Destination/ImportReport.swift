@@ -110,6 +110,8 @@ public struct ImportReport: Sendable, Hashable, Codable {
     public var message: String?
     /// The job that it undoes; nil where it is no undo.
     public var undoes: Int64?
+    /// The job that has undone it; nil where none has, or that one is undone itself.
+    public var undoneBy: Int64?
     /// Changes of a patch, or of what undoes a job, that have deleted an object; objects that the sources of a mirror no longer have.
     ///
     /// Of a patch or an undo, read = inserted + updated + deleted + unchanged + ignored + rejected. Of a mirror, those are counted
@@ -144,6 +146,7 @@ public struct ImportReport: Sendable, Hashable, Codable {
         case chunksDone = "chunks_done"
         case bytes, seconds, entities, ledger, unresolved, errors, sources, message, undoes, deleted, withheld,
             conflicts
+        case undoneBy = "undone_by"
         case withheldReason = "withheld_reason"
         case deletedList = "deleted_list"
         case conflictList = "conflict_list"

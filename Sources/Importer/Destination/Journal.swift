@@ -7,6 +7,9 @@ package protocol JournalReader {
     /// All jobs, in the order in which they were started.
     func jobs() throws -> [StoredJob]
 
+    /// What is left of the objects that a finished job has brought.
+    func presence(of job: StoredJob) throws -> JobPresence
+
     /// Where a job is; at its beginning where nothing is committed.
     func marker(of job: StoredJob) throws -> Marker
 
@@ -43,9 +46,6 @@ package protocol JournalReader {
 
     /// Whether the store has a table of this name.
     func hasTable(_ name: String) throws -> Bool
-
-    /// Whether a new table cannot have this name, as the store has a table with rows, or something else, of that name.
-    func isTaken(_ name: String) throws -> Bool
 
     /// Makes sure that entities may have tables of these names.
     ///
@@ -85,6 +85,10 @@ package protocol JournalReader {
 }
 
 extension JournalReader {
+    package func presence(of job: StoredJob) throws -> JobPresence {
+        try job.tables.isEmpty || job.tables.contains(where: hasTable) ? .whole : .gone
+    }
+
     package func indexesLeftOut(of job: StoredJob) throws -> [(entity: String, attributes: String)] { [] }
 
     /// What is to be said of them.
@@ -115,24 +119,28 @@ package protocol Journal: JournalReader {
     /// - Returns: the indexes that it was asked for before.
     func resume(_ job: StoredJob, building indexes: StoreIndexes) throws -> StoreIndexes
 
-    /// Gives a job the model that was inferred, and the store the model's tables.
+    /// Gives a job the model that is inferred, and the store the model's tables.
     ///
-    /// - Parameter isFinal: whether it was inferred from all records.
-    /// - Throws: `ImportError`: `.usage` or `.badInput` where the store does not accept the model.
-    func adopt(_ model: ModelDescription, by job: StoredJob, _ transformers: TransformerRegistry, isFinal: Bool) throws
-        -> AdoptedModel
+    /// - Parameters:
+    ///   - isFinal: whether it is inferred from all records.
+    ///   - infer: makes the model of what the store has of the job's entities, by their names, and of whether a new table can have
+    ///     a name. A model that the job has already goes before, and the rows that came with it; all of it or nothing is done.
+    /// - Throws: `ImportError`: `.usage` or `.badInput` where the store does not accept the model; what `infer` throws.
+    func adopt(
+        by job: StoredJob,
+        _ transformers: TransformerRegistry,
+        isFinal: Bool,
+        _ infer: ([String: ContinuedEntity], _ isTaken: @escaping (String) throws -> Bool) throws -> ModelDescription
+    ) throws -> AdoptedModel
 
     /// Takes over what is known of a job's sources now, after they were found to be the same up to the marker.
     ///
-    /// - Parameters:
-    ///   - retry: what the lines after the marker repair; nil where it is as it was.
-    ///   - forgetsModel: whether the job's model was inferred from other records than there are.
-    /// - Returns: the job, and that all is to be looked at again where rows went with the model.
+    /// - Parameter retry: what the lines after the marker repair; nil where it is as it was.
+    /// - Returns: the job, and that all is to be looked at again where rows are taken back.
     func refresh(
         _ job: StoredJob,
         _ sources: [SourceDescription],
-        retry: (any RetryPlan)?,
-        forgetsModel: Bool
+        retry: (any RetryPlan)?
     ) throws -> (job: StoredJob, merge: MergeNotification?)
 
     /// Removes a job: the rows that it inserted go, merges that it made stay.

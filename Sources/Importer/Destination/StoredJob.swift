@@ -96,7 +96,12 @@ package struct StoredJob: Sendable {
 
     /// Whether what a job has done is taken back: by an undo that is not undone itself.
     package static func isUndone(_ job: Int64, _ jobs: [StoredJob]) -> Bool {
-        jobs.contains { $0.change?.undoes == job && $0.id > job && !isUndone($0.id, jobs) }
+        undo(of: job, jobs) != nil
+    }
+
+    /// The undo that takes back what a job has done; nil where none does.
+    static func undo(of job: Int64, _ jobs: [StoredJob]) -> StoredJob? {
+        jobs.first { $0.change?.undoes == job && $0.id > job && !isUndone($0.id, jobs) }
     }
 
     /// Whether records can be read again when all have been read.

@@ -114,11 +114,6 @@ extension EntityStatistics {
         }
     }
 
-    /// Whether every record has a value for an attribute, under one of its key paths.
-    func isComplete(_ attribute: AttributeDescription) -> Bool {
-        isComplete(attribute, below: Self.record, of: records)
-    }
-
     /// Whether each of the objects at a path has a value for an attribute, under one of its key paths.
     func isComplete(_ attribute: AttributeDescription, below root: Int, of objects: Int64) -> Bool {
         attribute.from.contains { path in

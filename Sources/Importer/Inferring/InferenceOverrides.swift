@@ -77,14 +77,11 @@ struct InferenceOverrides: Sendable {
     ///   - model: inferred.
     ///   - records: how many of its entities are those of records; they are its first.
     ///   - empty: the entities of which there were no records; nothing is known of their attributes.
-    ///   - isComplete: whether every record of an entity has an attribute.
-    /// - Throws: `ImportError` with `.usage` for an attribute that is not there, with `.badInput` for one that some
-    ///   record lacks and that therefore cannot identify it.
+    /// - Throws: `ImportError` with `.usage` for an attribute that is not there. A record that lacks one will be a reject.
     func apply(
         to model: inout ModelDescription,
         records: Int,
-        empty: Set<String>,
-        isComplete: (EntityDescription, AttributeDescription) -> Bool
+        empty: Set<String>
     ) throws {
         try applyTypes(to: &model, empty: empty)
         // An entity that the store has an identifier for keeps it; that no other is named was made sure of before.
@@ -104,14 +101,6 @@ struct InferenceOverrides: Sendable {
                 )
             }
             let attribute = entity.attributes[found]
-            guard isComplete(entity, attribute) else {
-                throw ImportError(
-                    .identifierMissing,
-                    "\(.identifier): some records of \(entity.name) have no \(attribute.name), or null",
-                    advice:
-                        "Choose attributes that every record has, or leave \(.identifier) out. Nothing was imported."
-                )
-            }
             guard !entity.identifier.contains(where: { ExactText($0) == ExactText(attribute.name) }) else {
                 throw ImportError(.optionInvalid, "\(.identifier): \(attribute.name) of \(entity.name) is named twice")
             }

@@ -95,7 +95,7 @@ package struct ChunkFeed {
         }
         return try ResumePoint(
             marker: marker,
-            outsideNames: try run.journal.outsideNames(of: job),
+            outsideNames: try run.forgetsModel ? [] : run.journal.outsideNames(of: job),
             shapes: job.sources.map(\.shape),
             directory: directory,
             token: job.token,
@@ -135,12 +135,16 @@ package struct ChunkFeed {
         }
         let context = run.context
         let stream = try context.opener.open(source.description, interruption: context.interruption)
-        try SourceCheck(opener: context.opener, interruption: context.interruption).verify(
-            stream,
-            source.description.name,
-            ranges,
-            upTo: point.split.position.byteOffset
-        )
+        do {
+            try SourceCheck(opener: context.opener, interruption: context.interruption).verify(
+                stream,
+                source.description.name,
+                ranges,
+                upTo: point.split.position.byteOffset
+            )
+        } catch let error as ImportError where error.reason == .sourceChanged {
+            throw error.advising("Nothing was changed. \(ImportError.waysPast(streamInto: context.store))")
+        }
         open[point.split.source] = stream
     }
 }

@@ -5,7 +5,7 @@ extension ImportPlan {
             switch decision {
             case .begin(let job, _, let replaced, _): (job, replaced == nil ? .begin : .restart)
             case .resume(let job): (job, .resume)
-            case .nothing(let job): (job, .nothing)
+            case .nothing(let job, _): (job, .nothing)
             }
         self.init(
             store: store,

@@ -24,61 +24,60 @@ struct InferPhase {
             interruption: context.interruption
         )
         let fault = try stage.run(workers: context.options.workers) { try feed.feed($0, keepsAll: true) }
-        let model = try model(of: stage, fault)
+        try adopt(stage, fault)
         FreedMemory.giveBack()
-        if fault == nil { try checkIndexes(model) }
-        try adopt(model, fault)
         // Its sources are at their ends.
         run.open = [:]
         run.fault = fault
+        run.forgetsModel = false
         run.hasJustSplit = true
         return run
     }
 
-    private func model(of stage: InferStage, _ fault: ImportError?) throws -> ModelDescription {
-        let inferred: (model: ModelDescription, notices: [ImportText])
+    /// Gives the job the model of all records; where the store or what was asked for does not allow that, nothing is changed.
+    private mutating func adopt(_ stage: InferStage, _ fault: ImportError?) throws {
+        var notices: [ImportText] = []
+        var (isInferred, fitsIndexes) = (false, false)
+        let adopted: AdoptedModel
         do {
-            let own = try run.continued ?? run.journal.continuedEntities(of: run.job)
-            inferred = try stage.model(
-                textsHaveNUL: context.textsHaveNUL ?? run.destination.textsHaveNUL,
-                continuing: own
-            ) { [journal = run.journal] in try journal.isTaken($0) }
+            adopted = try run.journal.adopt(by: run.job, context.transformers, isFinal: fault == nil) {
+                stored,
+                isTaken in
+                let inferred = try stage.model(
+                    textsHaveNUL: context.textsHaveNUL ?? run.destination.textsHaveNUL,
+                    continuing: run.continued ?? stored,
+                    isTaken: isTaken
+                )
+                (notices, isInferred) = (inferred.notices, true)
+                if fault == nil { try StoreIndexes(wanted: context.options.indexes).check(inferred.model) }
+                fitsIndexes = true
+                return inferred.model
+            }
         } catch {
             // What is missing may come after the fault.
-            if let fault { throw run.ended(by: fault) }
+            if let fault { throw isInferred ? error : run.ended(by: fault) }
+            guard let refusal = error as? ImportError, [.badInput, .usage].contains(refusal.code) else { throw error }
+            // What is imported stays, and the next run may ask for other indexes.
+            if run.forgetsModel || isInferred && !fitsIndexes { throw try run.refuse(refusal) }
+            // The store does not accept such a model: a job that can never go on would only be in the way.
             run.abandon()
             throw error
         }
         let sources = run.job.sources.map { $0.description.path ?? $0.description.name }
-        context.announce(InferenceNotice.shortened(inferred.notices, sources: sources))
-        return inferred.model
+        context.announce(InferenceNotice.shortened(notices, sources: sources))
+        if fault == nil { try sayMissingIndexes(adopted.job) }
+        run.job = adopted.job
+        context.announce(adopted.messages)
+        for merge in adopted.merges { context.merges.enqueue(merge) }
     }
 
-    /// Makes sure that the model has what this run is to build indexes on, and says which of an earlier run's it has not.
-    private func checkIndexes(_ model: ModelDescription) throws {
-        do {
-            try StoreIndexes(wanted: context.options.indexes).check(model)
-        } catch let error as ImportError {
-            throw try run.refuse(error)
-        }
-        guard context.options.indexes.isEmpty else { return }
-        for names in try run.journal.indexes(of: run.job).missing(in: model) {
+    /// Says which of an earlier run's indexes the model has nothing for.
+    private func sayMissingIndexes(_ job: StoredJob) throws {
+        guard context.options.indexes.isEmpty, let model = job.model else { return }
+        for names in try run.journal.indexes(of: job).missing(in: model) {
             context.announce([
                 "\(.indexes, names.joined(separator: ",")): no entity has all these attributes: it is not built"
             ])
-        }
-    }
-
-    private mutating func adopt(_ model: ModelDescription, _ fault: ImportError?) throws {
-        do {
-            let adopted = try run.journal.adopt(model, by: run.job, context.transformers, isFinal: fault == nil)
-            run.job = adopted.job
-            context.announce(adopted.messages)
-            for merge in adopted.merges { context.merges.enqueue(merge) }
-        } catch let error as ImportError where fault == nil && [.badInput, .usage].contains(error.code) {
-            // The store does not accept such a model: a job that can never go on would only be in the way.
-            run.abandon()
-            throw error
         }
     }
 }

@@ -132,9 +132,7 @@ final class InferStage: Sendable {
         var model = ModelDescription(entities: inferred.map { $0.entities[0] } + children)
         let empty = Set(roots.map(\.name).filter { (statistics[$0]?.records ?? 0) == 0 })
         try rules.check(inferred.map(\.arrays), isEmpty: !empty.isEmpty)
-        try overrides.apply(to: &model, records: roots.count, empty: empty) {
-            statistics[$0.name]?.isComplete($1) ?? false
-        }
+        try overrides.apply(to: &model, records: roots.count, empty: empty)
         // Anyone who has chosen an identifier needs no candidates.
         let named = Set(model.entities.filter { !$0.identifier.isEmpty }.map(\.name))
         let seen = inferred.flatMap(\.notices)

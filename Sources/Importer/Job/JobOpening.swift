@@ -12,8 +12,8 @@ struct JobOpening {
         case begin(StoredJob, open: [Int: SourceStream], replacing: StoredJob? = nil, retry: (any RetryPlan)? = nil)
         /// A job that is in the store and not finished.
         case resume(StoredJob)
-        /// A job that is in the store and finished.
-        case nothing(StoredJob)
+        /// A job that is in the store and finished; some of the objects that it brought may be gone since.
+        case nothing(StoredJob, isPartial: Bool = false)
 
         /// What is to be run; nil for nothing.
         var job: StoredJob? {
@@ -56,7 +56,9 @@ struct JobOpening {
             $0.retry == nil && $0.change == nil && Self.areSame($0.sources.map(\.description), descriptions)
         }
         let takesChunks = chunks != nil
-        if let open = same.last(where: { $0.state != .finished }) {
+        let isStream = !takesChunks && !descriptions.allSatisfy(\.isRepeatable)
+        // Another stream may be imported beside one that stopped.
+        if let open = same.last(where: { $0.state != .finished }), !(isStream && run.again) {
             guard !run.again else {
                 throw ImportError(
                     .jobUnfinished,
@@ -71,7 +73,9 @@ struct JobOpening {
                     .jobSuperseded,
                     at: store,
                     "another import has run since the one that is to be restarted",
-                    advice: "Finish it with the same command without \(.restart)."
+                    advice: isStream
+                        ? ImportError.waysPast(streamInto: store)
+                        : "Finish it with the same command without \(.restart)."
                 )
             }
             return try begin(arguments, chunks, jobs: jobs, replacing: open, journal)
@@ -82,15 +86,21 @@ struct JobOpening {
                 && !StoredJob.isUndone($0.id, jobs) && !$0.isEnded
         }
         if let done, !run.again {
-            try checkUnchanged(done, descriptions, journal)
-            try checkIndexes(of: done)
-            return .nothing(done)
+            // What is in already is judged by what is there.
+            let presence = try journal.presence(of: done)
+            if presence != .gone {
+                try checkUnchanged(done, descriptions, journal)
+                try checkIndexes(of: done)
+                return .nothing(done, isPartial: presence == .partial)
+            }
+        } else if !run.again {
+            try checkNew(descriptions, jobs, takesChunks: takesChunks, journal)
         }
         return try begin(arguments, chunks, jobs: jobs, replacing: nil, journal)
     }
 
     /// What was given otherwise when the job was begun.
-    private func differences(from job: StoredJob, takesChunks: Bool) -> [ImportText.Setting] {
+    func differences(from job: StoredJob, takesChunks: Bool) -> [ImportText.Setting] {
         options.differences(from: job.options) + (takesChunks == job.takesChunks ? [] : [.sources])
     }
 
@@ -107,7 +117,9 @@ struct JobOpening {
                 at: store,
                 "the interrupted import was started with another "
                     + differences.map { "\($0)" as ImportText }.joined(separator: ", "),
-                advice: "Resume it with \(call: .resuming(store: store)), or restart it with \(.restart)."
+                advice: takesChunks || job.isReadableAgain
+                    ? "Resume it with \(call: .resuming(store: store)), or restart it with \(.restart)."
+                    : ImportError.waysPast(streamInto: store)
             )
         }
         return try replacement(for: job, jobs, journal) ?? resumed(job, options.maxErrors, journal)
@@ -128,6 +140,7 @@ struct JobOpening {
         }
         var job = job
         job.options.maxErrors = maxErrors
+        try job.options.check()
         return .resume(job)
     }
 
@@ -302,6 +315,15 @@ struct JobOpening {
     }
 }
 
+extension ImportError {
+    /// What to do about an import of a stream that stopped, where another one is to be imported.
+    static func waysPast(streamInto store: String) -> ImportText {
+        "To finish the import that stopped, give its stream again from the beginning (\(call: .resuming(store: store))). "
+            + "Begun again with \(.again), another one is imported beside it; with \(.restart) in place of it, and what it has "
+            + "inserted is removed."
+    }
+}
+
 /// A directory of chunks that `split` made, given instead of sources.
 struct ChunkSource {
     let directory: ChunkDirectory
@@ -318,7 +340,7 @@ struct ChunkSource {
         else { return nil }
         let directory = try ChunkDirectory(path: JobOpening.absolute(arguments[0]), creates: false)
         guard let content = try ChunkManifest.read(in: directory),
-            content.header.sources.count == content.header.shapes.count
+            content.header.sources.count == content.header.shapes.count, !content.header.sources.isEmpty
         else {
             throw ImportError(
                 .isDirectory,

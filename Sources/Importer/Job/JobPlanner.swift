@@ -94,8 +94,11 @@ struct JobPlanner {
 
     /// The sources that the arguments stand for.
     ///
-    /// - Throws: `ImportError` when one is not there, or standard input is named twice.
+    /// - Throws: `ImportError` when there is none, one is not there, or standard input is named twice.
     func describe(_ arguments: [String], announce: (ImportText) -> Void = { _ in }) throws -> [SourceDescription] {
+        guard !arguments.isEmpty else {
+            throw ImportError(.optionInvalid, "no source is given", advice: "Give at least one; nothing was touched.")
+        }
         let descriptions = try arguments.flatMap {
             try opener.describe($0, interruption: interruption, announce: announce)
         }

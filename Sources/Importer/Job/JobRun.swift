@@ -26,6 +26,8 @@ package struct JobRun {
     package var open: [Int: SourceStream]
     /// What was wrong with a source when its records were inferred: what is before it is imported first.
     package var fault: ImportError?
+    /// Whether the job's model was inferred from other records than there are: all are looked at again, and imported again.
+    package var forgetsModel = false
     /// Whether this very run has cut the chunks that wait, so that they need no second look.
     package var hasJustSplit = false
 
@@ -34,7 +36,7 @@ package struct JobRun {
     /// The time that the job has taken up to now, in all of its runs.
     package var seconds: Double { secondsBefore + (ContinuousClock.now - started).inSeconds }
 
-    package func marker() throws -> Marker { try journal.marker(of: job) }
+    package func marker() throws -> Marker { try forgetsModel ? Marker() : journal.marker(of: job) }
 
     /// Makes sure that all sources are imported: chunks that were cut by somebody else may be only the beginning.
     ///

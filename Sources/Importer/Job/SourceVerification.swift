@@ -32,8 +32,13 @@ struct SourceVerification {
         }
         let retry = try run.job.retry != nil && hasChanged ? readAgain(now[0]) : nil
         // A model is inferred from all records, so it is not known yet when there are others than before.
-        let forgetsModel = isModelStale && run.job.options.model == nil
-        let (job, reset) = try run.journal.refresh(run.job, now, retry: retry, forgetsModel: forgetsModel)
+        guard !isModelStale || run.job.options.model != nil || run.job.model == nil else {
+            // The store gets these with the new model: until then each run finds that they have changed.
+            for index in now.indices { run.job.sources[index].description = now[index] }
+            run.forgetsModel = true
+            return
+        }
+        let (job, reset) = try run.journal.refresh(run.job, now, retry: retry)
         run.job = job
         if let reset { run.context.merges.enqueue(reset) }
     }

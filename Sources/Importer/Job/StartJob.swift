@@ -29,7 +29,7 @@ struct StartJob {
             switch decision {
             case .begin(let job, let open, let replaced, let retry):
                 return try begin(job, open, replacing: replaced, retry, journal)
-            case .resume(let job), .nothing(let job):
+            case .resume(let job), .nothing(let job, _):
                 return try resume(job, journal)
             }
         } catch {

@@ -43,9 +43,7 @@ extension JobOptions: Codable {
         maxRecordBytes = try values.decode(Int.self, forKey: .maxRecordBytes)
         maxDepth = try values.decode(Int.self, forKey: .maxDepth)
         mirror = try values.decodeIfPresent(MirrorOptions.self, forKey: .mirror)
-        guard (try? check()) != nil, mirror?.maxDelete?.isSound ?? true, maxErrors?.isSound ?? true else {
-            throw damage(.skip, "out of range")
-        }
+        guard (try? check()) != nil else { throw damage(.skip, "out of range") }
     }
 
     /// Writes what `init(from:)` reads.
@@ -75,7 +73,7 @@ extension JobOptions: Codable {
 
 extension ErrorLimit {
     /// Whether its number is in its range, which that of a damaged store may not be.
-    fileprivate var isSound: Bool {
+    var isSound: Bool {
         switch self {
         case .count(let count): count >= 0
         case .percent(let percent): (0...100).contains(percent)

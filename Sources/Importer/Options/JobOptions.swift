@@ -110,6 +110,14 @@ public struct JobOptions: Sendable, Hashable {
         try ImportError.check("nestedDepth", nestedDepth, Self.nestedDepthRange)
         try ImportError.check("skip", skip, 0...(.max))
         try ImportError.check("limit", limit ?? 0, 0...(.max))
+        for (name, isSound) in [("maxErrors", maxErrors?.isSound), ("maxDelete", mirror?.maxDelete?.isSound)]
+        where isSound == false {
+            throw ImportError(
+                .optionInvalid,
+                "\(name) is out of its range",
+                advice: "Give a count from 0, or 0 to 100 percent."
+            )
+        }
         guard nul == .error || !isLossless else {
             throw ImportError(
                 .optionsConflict,

@@ -29,6 +29,8 @@ public final class PatchPipeline: Sendable {
     typealias Beginning = @Sendable (Database, Int64) throws -> Void
 
     private let path: String
+    /// What reports call the change set.
+    private let name: String
     /// The change set where no file has it; nil for one that is read.
     private let kept: KeptChanges?
     private let beginning: Beginning?
@@ -81,6 +83,7 @@ public final class PatchPipeline: Sendable {
         merges: MergeCenter = MergeCenter()
     ) {
         self.path = path
+        name = path == "-" ? "standard input" : path
         kept = nil
         beginning = nil
         progress = ImportProgress()
@@ -94,9 +97,11 @@ public final class PatchPipeline: Sendable {
 
     /// - Parameters:
     ///   - changes: a change set that was made for this.
+    ///   - name: what reports call it.
     ///   - beginning: is called in the transaction that begins the job.
     init(
         _ changes: KeptChanges,
+        named name: String,
         into store: String,
         options: PatchOptions,
         run: RunOptions,
@@ -106,6 +111,7 @@ public final class PatchPipeline: Sendable {
         beginning: @escaping Beginning
     ) {
         path = "-"
+        self.name = name
         kept = changes
         self.beginning = beginning
         self.progress = progress
@@ -136,7 +142,7 @@ public final class PatchPipeline: Sendable {
             )
         }
         return try progress.ending {
-            let destination = SQLiteDestination(store, durability: runOptions.durability)
+            let destination = SQLiteDestination(store, durability: runOptions.durability, interruption)
             defer {
                 destination.unlock()
                 merges.close()
@@ -161,7 +167,7 @@ public final class PatchPipeline: Sendable {
             try checkStore(destination)
             let changes = try KeptChanges(path, interruption)
             var report = try check(changes.path).report
-            report.sources = [path]
+            report.sources = [name]
             report.state = .finished
             return report
         } catch {
@@ -180,7 +186,7 @@ public final class PatchPipeline: Sendable {
     private func check(_ path: String) throws -> PatchCheck.Findings {
         let check = PatchCheck(store: store, options: options, interruption: interruption, delegate: delegate)
         var findings = try check.run(path, named: kept == nil ? self.path : path, compares: true)
-        findings.report.sources = [self.path]
+        findings.report.sources = [name]
         found.withLock { $0 = findings.report }
         if let breakOff = findings.breakOff {
             guard findings.report.recordsRead > 0 else { throw breakOff }
@@ -284,9 +290,10 @@ public final class PatchPipeline: Sendable {
     ) throws -> StoredJob {
         let token = UUID().uuidString.lowercased()
         let kept = try changes.keep(beside: store, token, destination)
-        guard let description = try context.opener.describe(kept, interruption: interruption).first else {
+        guard var description = try context.opener.describe(kept, interruption: interruption).first else {
             throw ImportError(.fault, at: kept, "there is no change set")
         }
+        description.name = name
         var job = StoredJob(
             options: JobOptions(),
             takesChunks: true,

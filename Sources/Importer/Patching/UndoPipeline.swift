@@ -73,7 +73,7 @@ public final class UndoPipeline: Sendable {
             )
         }
         return try progress.ending {
-            let destination = SQLiteDestination(store, durability: runOptions.durability)
+            let destination = SQLiteDestination(store, durability: runOptions.durability, interruption)
             defer {
                 destination.unlock()
                 merges.close()

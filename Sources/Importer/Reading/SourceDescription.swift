@@ -1,7 +1,7 @@
 /// One input of a job, as it was when the job met it.
 package struct SourceDescription: Sendable, Hashable, Codable {
     /// The path as given, `-` for standard input, or `archive.zip:member.json` for a member of an archive.
-    package let name: String
+    package var name: String
     /// The file's absolute path; nil for standard input.
     package let path: String?
     /// The member's path inside an archive of several.

@@ -124,6 +124,16 @@ enum InsertedRows {
         return job
     }
 
+    /// The row ids that a job has given in a table, as far as they were noted.
+    static func ranges(of name: String, job: Int64, _ database: Database) throws -> [ClosedRange<Int64>] {
+        try BookkeepingRow.fetchAll(
+            database,
+            from: table,
+            sql: "SELECT ranges FROM \(table) WHERE job = ? AND table_name = ? COLLATE NOCASE AND ranges IS NOT NULL",
+            arguments: [job, name]
+        ).flatMap { try ranges($0.bytes("ranges")) ?? [] }
+    }
+
     private static func ranges(_ bytes: [UInt8]) -> [ClosedRange<Int64>]? {
         var reader = PackedNumbers.Reader(bytes)
         var ranges: [ClosedRange<Int64>] = []

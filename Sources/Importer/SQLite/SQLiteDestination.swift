@@ -6,6 +6,7 @@ import ImportModel
 final class SQLiteDestination: OrderedDestination, RecordDestination {
     private let path: String
     private let durability: RunOptions.Durability
+    private let interruption: Interruption
     private var lockFile: StoreLock?
     /// The file that was found; nil where the store is to be made.
     private var file: StoreFile?
@@ -19,7 +20,9 @@ final class SQLiteDestination: OrderedDestination, RecordDestination {
     /// - Parameters:
     ///   - path: the store's, without symbolic links.
     ///   - durability: that of the run.
-    init(_ path: String, durability: RunOptions.Durability) {
+    ///   - interruption: ends the wait for other programs that hold the store.
+    init(_ path: String, durability: RunOptions.Durability, _ interruption: Interruption = Interruption()) {
+        self.interruption = interruption
         self.path = path
         self.durability = durability
     }
@@ -91,7 +94,13 @@ final class SQLiteDestination: OrderedDestination, RecordDestination {
         let keepsWAL = try keepsWAL
         if file == nil { made = try StoreFile.made(path) }
         do {
-            let session = try StoreSession(path, file: file ?? made, keepsWAL: keepsWAL, durability: durability)
+            let session = try StoreSession(
+                path,
+                file: file ?? made,
+                keepsWAL: keepsWAL,
+                durability: durability,
+                interruption
+            )
             session.rowSelection = rowSelection
             self.session = session
             return session
@@ -139,7 +148,7 @@ final class SQLiteDestination: OrderedDestination, RecordDestination {
 
     func build(_ indexes: StoreIndexes, of job: StoredJob, _ interruption: Interruption) throws -> [String] {
         guard let file, !indexes.wanted.isEmpty, let model = job.model else { return [] }
-        let session = try StoreSession(path, file: file, keepsWAL: keepsWAL, durability: durability)
+        let session = try StoreSession(path, file: file, keepsWAL: keepsWAL, durability: durability, interruption)
         let result = Result { try session.writeIndexes(interruption) { try indexes.build(for: model, $0) } }
         let closing = Result { try session.close(leavesWAL: true) }
         let built = try result.get()

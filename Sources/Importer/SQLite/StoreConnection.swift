@@ -8,14 +8,16 @@ enum StoreConnection {
     /// - Parameters:
     ///   - durability: its `synchronous`, for good.
     ///   - file: the store's file; nil for whichever is at the path.
-    ///   - patience: how long it waits for readers to let the store enter WAL mode, in milliseconds.
+    ///   - patience: how long it waits for others to let the store enter WAL mode, in milliseconds.
+    ///   - interruption: ends that wait.
     /// - Throws: `ImportError` with `.cannotCreate` when the file cannot be made, is not writable, is no SQLite database, or
     ///   cannot have a WAL; `.io` when another file is in its place, which is then left as it is.
     static func writer(
         _ store: String,
         durability: RunOptions.Durability,
         of file: StoreFile? = nil,
-        patience: Int = WALMode.patience
+        patience: Int = WALMode.patience,
+        interruption: Interruption = Interruption()
     ) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
@@ -38,7 +40,7 @@ enum StoreConnection {
                     PRAGMA wal_autocheckpoint = 1000;
                     """
             )
-            try WALMode.enter(database, store: store, patience: patience)
+            try WALMode.enter(database, store: store, patience: patience, interruption)
         }
         return try opening(store) { try DatabaseQueue(path: store, configuration: configuration) }
     }

@@ -15,6 +15,8 @@ extension StoreInspection {
         public let change: Change?
         /// The job that it undoes; nil where it is no undo.
         public let undoes: Int64?
+        /// The job that has undone it; nil where none has, or that one is undone itself.
+        public var undoneBy: Int64?
         /// The sources, as they were given.
         public let sources: [String]
         /// When it was started, in ISO 8601 and UTC.
@@ -49,6 +51,7 @@ extension StoreInspection {
         enum CodingKeys: String, CodingKey {
             case job, state, change, undoes, deleted
             case isRetry = "retry"
+            case undoneBy = "undone_by"
             case sources, started, finished
             case recordsRead = "records_read"
             case inserted, updated, unchanged, ignored, rejected, repaired
@@ -80,6 +83,7 @@ extension StoreInspection {
             isRetry: job.retry != nil,
             change: job.change.flatMap { JobSummary.Change(rawValue: $0.kind.rawValue) },
             undoes: job.change?.undoes,
+            undoneBy: try undo(of: job, database),
             sources: job.sources.map(\.description.name),
             started: try times?.text("started") ?? "",
             finished: try times?.optionalText("finished"),
@@ -92,6 +96,16 @@ extension StoreInspection {
             rejected: counts.rejected,
             repaired: try repaired(by: job, database)
         )
+    }
+
+    /// The job that has undone a job; nil where none has.
+    func undo(of job: StoredJob, _ database: Database) throws -> Int64? {
+        // Few stores have any, and those who watch one ask often.
+        let sql = "SELECT EXISTS (SELECT 1 FROM _import_job WHERE id > ? AND instr(options, '\"undoes\"'))"
+        guard try Bool.fetchOne(database, sql: sql, arguments: [job.id]) ?? false,
+            let undo = try StoredJob.undo(of: job.id, StoredJob.all(database)), undo.state == .finished
+        else { return nil }
+        return undo.id
     }
 
     /// The counts of all entities of a job.

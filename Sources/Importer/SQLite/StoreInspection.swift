@@ -200,6 +200,7 @@ public struct StoreInspection: Sendable {
                 sources: job.sources.map(\.description.displayName)
             )
         )
+        report.undoneBy = try undo(of: job, database)
         try addChanges(of: job, to: &report, database)
         try addMirror(of: job, to: &report, database)
         return report

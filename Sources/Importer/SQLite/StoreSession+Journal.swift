@@ -44,24 +44,36 @@ extension StoreSession: Journal {
     }
 
     func adopt(
-        _ model: ModelDescription,
         by job: StoredJob,
         _ transformers: TransformerRegistry,
-        isFinal: Bool
+        isFinal: Bool,
+        _ infer: ([String: ContinuedEntity], _ isTaken: @escaping (String) throws -> Bool) throws -> ModelDescription
     ) throws -> AdoptedModel {
         try write { database in
             var job = job
+            var reset: MergeNotification?
+            if job.model != nil {
+                reset = try job.forgetModel(database)
+                try job.refresh(job.sources.map(\.description), database)
+            }
+            let model = try infer(StoredEntities.continued(job, database)) { name in
+                guard try StoreSchema.isTaken(name, database) else { return false }
+                return try !database.tableExists(name) || !StoreSchema.isStillEmpty(name, database)
+            }
             let adopted = try job.adopt(model, transformers, isFinal: isFinal, database, store: store)
             try checkMirror(job, database)
-            return AdoptedModel(job: job, merges: adopted.merges, messages: adopted.messages)
+            return AdoptedModel(
+                job: job,
+                merges: [reset].compactMap(\.self) + adopted.merges,
+                messages: adopted.messages
+            )
         }
     }
 
     func refresh(
         _ job: StoredJob,
         _ sources: [SourceDescription],
-        retry: (any RetryPlan)?,
-        forgetsModel: Bool
+        retry: (any RetryPlan)?
     ) throws -> (job: StoredJob, merge: MergeNotification?) {
         try write { database in
             var job = job
@@ -78,7 +90,6 @@ extension StoreSession: Journal {
                 let marker = try Marker(database, job: job.id) ?? Marker()
                 try retry.insert(job, after: marker.recordOrdinal, database)
             }
-            if forgetsModel { merge = try job.forgetModel(database) ?? merge }
             return (job, merge)
         }
     }

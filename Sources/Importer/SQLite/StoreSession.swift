@@ -23,10 +23,17 @@ final class StoreSession: StoredJournal {
     ///   - file: its file; nil where it cannot be made, which opening it explains.
     ///   - keepsWAL: whether the store is to be in WAL mode afterwards, too.
     ///   - durability: that of the commits.
+    ///   - interruption: ends the wait for other programs.
     /// - Throws: `ImportError` when the store cannot be opened.
-    init(_ store: String, file: StoreFile?, keepsWAL: Bool, durability: RunOptions.Durability) throws {
+    init(
+        _ store: String,
+        file: StoreFile?,
+        keepsWAL: Bool,
+        durability: RunOptions.Durability,
+        _ interruption: Interruption = Interruption()
+    ) throws {
         self.store = store
-        database = try StoreConnection.writer(store, durability: durability, of: file)
+        database = try StoreConnection.writer(store, durability: durability, of: file, interruption: interruption)
         guard let file = file ?? StoreFile(store) else { throw StoreFile.isGone(store) }
         self.file = file
         self.keepsWAL = keepsWAL

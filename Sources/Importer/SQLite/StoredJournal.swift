@@ -22,6 +22,8 @@ extension StoredJournal {
 
     func jobs() throws -> [StoredJob] { try readIfThere(StoredJob.all) ?? [] }
 
+    func presence(of job: StoredJob) throws -> JobPresence { try readIfThere(job.presence) ?? .whole }
+
     func marker(of job: StoredJob) throws -> Marker {
         try readIfThere { try Marker($0, job: job.id) ?? Marker() } ?? Marker()
     }
@@ -54,13 +56,6 @@ extension StoredJournal {
     func leftFiles() throws -> [RecordedFile] { try readIfThere { try RecordedFile.left($0) } ?? [] }
 
     func hasTable(_ name: String) throws -> Bool { try readIfThere { try $0.tableExists(name) } ?? false }
-
-    func isTaken(_ name: String) throws -> Bool {
-        try readIfThere { database in
-            guard try StoreSchema.isTaken(name, database) else { return false }
-            return try !database.tableExists(name) || !StoreSchema.isStillEmpty(name, database)
-        } ?? false
-    }
 
     func checkTables(_ names: [String]) throws {
         try StoreSchema.checkNames(ofTables: names)

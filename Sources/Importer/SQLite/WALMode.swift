@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 
 /// A store is in WAL mode while an import writes to it, and otherwise not (<https://www.sqlite.org/wal.html>): in WAL mode
@@ -5,8 +6,10 @@ import GRDB
 ///
 /// One that was in WAL mode before its first import stays there, which the store remembers.
 enum WALMode {
-    /// How long an import waits for readers that keep it from entering, in milliseconds.
+    /// How long an import waits for readers and writers that keep it from entering, in milliseconds.
     static let patience = 10_000
+    /// How long SQLite waits at a time, in milliseconds: an interruption ends the wait then.
+    private static let step = 200
     /// In `_import_meta`.
     private static let key = "keeps_wal"
 
@@ -33,23 +36,17 @@ enum WALMode {
 
     /// Enters WAL mode; nothing is written where that is not possible.
     ///
-    /// - Throws: `ImportError` with `.inUse` when readers do not let it, `.cannotCreate` when the file system does not.
-    static func enter(_ database: Database, store: String, patience: Int = patience) throws {
+    /// - Throws: `ImportError` with `.inUse` when readers or writers do not let it, `.cannotCreate` when the file system does not;
+    ///   the interruption's where that ends the wait.
+    static func enter(
+        _ database: Database,
+        store: String,
+        patience: Int = patience,
+        _ interruption: Interruption = Interruption()
+    ) throws {
         let timeout = try Int.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0
-        try database.execute(sql: "PRAGMA busy_timeout = \(patience)")
-        let mode: String?
-        do {
-            // Not by GRDB's `journalMode`: it sets `synchronous` back to NORMAL, and it looks at the WAL's file, which a
-            // reader that is the last to close takes away at any time.
-            mode = try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL")
-        } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_BUSY {
-            throw ImportError(
-                .storeInUse,
-                at: store,
-                "another program is reading or writing it, so it cannot be put into WAL mode",
-                advice: "Nothing was written. Let the other program end its transaction, then give the command again."
-            )
-        }
+        try database.execute(sql: "PRAGMA busy_timeout = \(min(step, patience))")
+        let mode = try mode(database, store: store, until: .now + .milliseconds(patience), interruption)
         guard mode == "wal" else {
             throw ImportError(
                 .noWALMode,
@@ -59,6 +56,35 @@ enum WALMode {
             )
         }
         try database.execute(sql: "PRAGMA busy_timeout = \(timeout)")
+    }
+
+    /// Asks for WAL mode until there is an answer.
+    private static func mode(
+        _ database: Database,
+        store: String,
+        until deadline: ContinuousClock.Instant,
+        _ interruption: Interruption
+    ) throws -> String? {
+        while true {
+            do {
+                // Not by GRDB's `journalMode`: it sets `synchronous` back to NORMAL, and it looks at the WAL's file, which a
+                // reader that is the last to close takes away at any time.
+                return try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL")
+            } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_BUSY {
+                try interruption.check()
+                // SQLite waits for readers by itself; for a writer it does not, as both could wait for each other.
+                guard ContinuousClock.now < deadline else {
+                    throw ImportError(
+                        .storeInUse,
+                        at: store,
+                        "another program is reading or writing it, so it cannot be put into WAL mode",
+                        advice:
+                            "Nothing was written. Let the other program end its transaction, then give the command again."
+                    )
+                }
+                usleep(10_000)
+            }
+        }
     }
 
     /// Leaves WAL mode, unless some other connection has the store open: then it stays.

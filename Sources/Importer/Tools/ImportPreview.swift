@@ -17,12 +17,18 @@ public struct ImportPreview: Sendable {
         public let message: ImportText?
     }
 
-    /// The result of importing the beginning of the sources into an empty store.
+    /// The result of importing the beginning of the sources.
     public struct Sample: Sendable {
         /// How many bytes of the sources were read, decompressed.
         public let bytes: Int64
         /// Whether these are all of them.
         public let isWhole: Bool
+        /// Whether the records are merged with the objects that the store has of their identifiers, as the import merges them; nil where
+        /// there are no identifiers, or no objects.
+        ///
+        /// It is false for a server, for a store of more than 256 MiB, and where the store is changed before: then the counts are those of
+        /// a new store.
+        public let isMerged: Bool?
         /// In the job's order.
         public let entities: [Entity]
         /// The counts, errors and ledger of the sample.
@@ -66,6 +72,7 @@ extension ImportPreview.Sample: Encodable {
         var container = encoder.container(keyedBy: ImportPreview.Key.self)
         try container.encode(bytes, forKey: "bytes")
         try container.encode(isWhole, forKey: "is_whole")
+        try container.encodeIfPresent(isMerged, forKey: "is_merged")
         try container.encode(entities, forKey: "entities")
         try container.encodeIfPresent(report, forKey: "report")
         try container.encodeIfPresent(message?.description, forKey: "message")

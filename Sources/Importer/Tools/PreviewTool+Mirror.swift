@@ -9,8 +9,10 @@ extension PreviewTool {
             try StoreCopy.make(of: store, at: own, interruption)
             var copied = job
             if !job.takesChunks { copied.chunkDirectory = folder + "/chunks" }
+            let progress = ImportProgress()
+            defer { announce(progress.snapshot.messages.map { $0.replacing(own, with: store) }) }
             do {
-                let report = try importing(copied, open, into: own, durability: .off) {
+                let report = try importing(copied, open, into: own, durability: .off, progress) {
                     $0.rowSelection = RecordPredicate.selectRows
                 }
                 return ImportPreview.Mirror(report: report, message: nil)

@@ -10,6 +10,8 @@ struct PreviewTool {
     /// Of more sources than these, the first are read.
     private static let mostSources = 8
     private static let mostRows = 3
+    /// Larger stores are not copied to look identifiers up in them.
+    private static let mostCopied: UInt64 = 256 << 20
 
     let job: StoredJob
     /// Sources that cannot be opened a second time, open already.
@@ -19,9 +21,13 @@ struct PreviewTool {
     /// Whether its texts may have U+0000.
     let textsHaveNUL: Bool
     let run: RunOptions
+    /// Whether the import changes what is there before its first record: it migrates, or replaces another one.
+    let isChangedBefore: Bool
     let opener: SourceOpener
     let transformers: TransformerRegistry
     let interruption: Interruption
+    /// Told what the import says.
+    let announce: ([ImportText]) -> Void
     /// What an import does with a job that is open.
     let phases: (JobRun, SQLiteDestination) throws -> Void
 
@@ -44,57 +50,92 @@ struct PreviewTool {
         var sampled = job
         sampled.sources = Array(job.sources.prefix(Self.mostSources))
         sampled.chunkDirectory = folder + "/chunks"
-        var streams: [Int: SourceStream] = [:]
-        var bytes: Int64 = 0
-        var isWhole = sampled.sources.count == job.sources.count
+        var samples: [(sample: SourceStream.Sample, offset: Int64)] = []
         for (index, source) in sampled.sources.enumerated() {
             let stream = try open[index] ?? opener.open(source.description, interruption: interruption)
-            let sample = try stream.peek(limit: Self.sampleBytes)
-            bytes += Int64(sample.bytes.count)
-            isWhole = isWhole && sample.isWhole
-            streams[index] = try SourceStream(
-                SampleStream(sample),
-                from: stream.offset,
-                at: stream.offset,
-                totalBytes: nil,
-                name: source.description.name,
-                interruption: interruption
-            )
+            samples.append((try stream.peek(limit: Self.sampleBytes), stream.offset))
         }
         let own = folder + "/store.sqlite"
-        let message = try importSample(sampled, streams, into: own)
+        var (report, message, notices) = try importSample(sampled, samples, into: own)
+        let entities = (try? entities(in: own)) ?? []
+        var isMerged: Bool?
+        if message == nil, entities.contains(where: { !$0.description.identifier.isEmpty }) {
+            isMerged = try inFolder { folder in
+                guard let copy = try copy(in: folder) else {
+                    return FileNumber(store) == nil && textsHaveNUL ? nil : false
+                }
+                sampled.chunkDirectory = folder + "/chunks"
+                (report, message, notices) = try importSample(sampled, samples, into: copy)
+                return true
+            }
+        }
+        announce(notices)
         return ImportPreview.Sample(
-            bytes: bytes,
-            isWhole: isWhole,
-            entities: (try? entities(in: own)) ?? [],
-            report: try? StoreInspection(store: own).status(),
-            message: message?.replacing(own, with: store)
+            bytes: samples.reduce(0) { $0 + Int64($1.sample.bytes.count) },
+            isWhole: sampled.sources.count == job.sources.count && samples.allSatisfy(\.sample.isWhole),
+            isMerged: isMerged,
+            entities: entities,
+            report: report,
+            message: message
         )
     }
 
-    /// - Returns: what stopped it; nil where nothing did.
+    /// A copy of the store, in which identifiers are looked up; nil where there is none yet, it is too large, or the import changes it
+    /// before.
+    private func copy(in folder: String) throws -> String? {
+        let sizes = ["", "-wal"].map { suffix in
+            (try? FileManager.default.attributesOfItem(atPath: store + suffix)[.size] as? UInt64) ?? 0
+        }
+        guard FileNumber(store) != nil, !isChangedBefore, sizes.reduce(0, +) <= Self.mostCopied else { return nil }
+        let path = folder + "/copy.sqlite"
+        try StoreCopy.make(of: store, at: path, interruption)
+        return path
+    }
+
+    /// - Returns: its report; what stopped it, nil where nothing did; and what it has said.
     /// - Throws: `ImportError` when it is interrupted.
-    private func importSample(_ job: StoredJob, _ streams: [Int: SourceStream], into own: String) throws -> ImportText?
-    {
-        let continued = try continued()
+    private func importSample(
+        _ job: StoredJob,
+        _ samples: [(sample: SourceStream.Sample, offset: Int64)],
+        into own: String
+    ) throws -> (report: ImportReport?, message: ImportText?, notices: [ImportText]) {
+        var streams: [Int: SourceStream] = [:]
+        for (index, (sample, offset)) in samples.enumerated() {
+            streams[index] = try SourceStream(
+                SampleStream(sample),
+                from: offset,
+                at: offset,
+                totalBytes: nil,
+                name: job.sources[index].description.name,
+                interruption: interruption
+            )
+        }
+        let (progress, continued) = (ImportProgress(), try continued())
+        var message: ImportText?
         do {
-            _ = try importing(job, streams, into: own, durability: run.durability, continuing: continued)
-            return nil
+            _ = try importing(job, streams, into: own, durability: .off, continuing: continued, progress)
         } catch let error as ImportError where error.code != .noResources {
             try interruption.check()
-            return error.text
+            message = error.text
         }
+        let notices = progress.snapshot.messages
+        let inspection = StoreInspection(store: own)
+        let report = try? inspection.status(of: inspection.jobs().last?.job ?? 0)
+        return (report, message?.replacing(own, with: store), notices.map { $0.replacing(own, with: store) })
     }
 
     /// Imports into a store of its own.
     ///
-    /// - Parameter prepare: called with the store before anything is written to it.
+    /// - Parameters:
+    ///   - progress: gets what it says.
+    ///   - prepare: called with the store before anything is written to it.
     func importing(
         _ job: StoredJob,
         _ streams: [Int: SourceStream],
         into own: String,
         durability: RunOptions.Durability,
         continuing continued: [String: ContinuedEntity]? = nil,
+        _ progress: ImportProgress,
         prepare: (SQLiteDestination) -> Void = { _ in }
     ) throws -> ImportReport {
         var options = run
@@ -105,7 +146,7 @@ struct PreviewTool {
             options: options,
             opener: opener,
             transformers: transformers,
-            progress: ImportProgress(),
+            progress: progress,
             interruption: interruption.child(),
             merges: MergeCenter(),
             textsHaveNUL: textsHaveNUL

@@ -142,7 +142,7 @@ extension MemoryStore: Journal {
     }
 
     func hasTable(_ name: String) -> Bool { false }
-    func isTaken(_ name: String) -> Bool { false }
+    func presence(of job: StoredJob) -> JobPresence { .whole }
     func checkTables(_ names: [String]) {}
     func identifiedEntities(excluding job: Int64?) -> [EntityDescription] { [] }
     func continuedEntities(of job: StoredJob) -> [String: ContinuedEntity] { [:] }
@@ -176,12 +176,13 @@ extension MemoryStore: Journal {
     func resume(_ job: StoredJob, building indexes: StoreIndexes) -> StoreIndexes { indexes }
 
     func adopt(
-        _ model: ModelDescription,
         by job: StoredJob,
         _ transformers: TransformerRegistry,
-        isFinal: Bool
+        isFinal: Bool,
+        _ infer: ([String: ContinuedEntity], _ isTaken: @escaping (String) throws -> Bool) throws -> ModelDescription
     ) throws -> AdoptedModel {
         var job = job
+        let model = try infer([:]) { _ in false }
         job.model = model
         job.isModelFinal = isFinal
         state.withLock { state in
@@ -194,8 +195,7 @@ extension MemoryStore: Journal {
     func refresh(
         _ job: StoredJob,
         _ sources: [SourceDescription],
-        retry: (any RetryPlan)?,
-        forgetsModel: Bool
+        retry: (any RetryPlan)?
     ) throws -> (job: StoredJob, merge: MergeNotification?) {
         var job = job
         for (index, source) in sources.enumerated() { job.sources[index].description = source }

@@ -1,0 +1,59 @@
+import GRDB
+import ImportModel
+
+/// What is left of what a finished job has brought.
+extension StoredJob {
+    /// Of jobs that have inserted more rows into a table, these are not counted.
+    private static let mostCounted: Int64 = 1_000_000
+
+    /// What is left of the objects of its records.
+    ///
+    /// Objects that are nested in them are not looked for: a later record may have replaced them.
+    func presence(_ database: Database) throws -> JobPresence {
+        let rows = try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_entity",
+            sql: """
+                SELECT table_name, sum(entity.inserted) - coalesce(sum(nested.deleted), 0) AS inserted
+                FROM _import_entity AS entity LEFT JOIN _import_nested AS nested USING (job, position) WHERE job = ?
+                GROUP BY table_name COLLATE NOCASE
+                HAVING sum(entity.inserted + entity.updated + entity.unchanged + entity.ignored) > 0
+                """,
+            arguments: [id]
+        )
+        let tables = try rows.map { row in
+            let name = try row.text("table_name")
+            guard try database.tableExists(name), try StoreSchema.hasRows(name, database) else {
+                return JobPresence.gone
+            }
+            return try lacksRows(of: name, inserted: row.rowID("inserted"), database) ? .partial : .whole
+        }
+        if tables.allSatisfy({ $0 == .whole }) { return .whole }
+        return tables.allSatisfy { $0 == .gone } ? .gone : .partial
+    }
+
+    /// Whether rows that the job has inserted into a table are gone; false where that cannot be told.
+    private func lacksRows(of table: String, inserted: Int64, _ database: Database) throws -> Bool {
+        guard inserted > 0, inserted <= Self.mostCounted else { return false }
+        let name = table.quotedIdentifier
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM \(name) LIMIT ?)"
+        if try Int64.fetchOne(database, sql: sql, arguments: [inserted]) ?? 0 < inserted { return true }
+        // VACUUM and migrations give rows other row ids.
+        guard try TableWitness.isPossible(table, database), let witness = try TableWitness(of: table, database),
+            try Bool.fetchOne(
+                database,
+                sql: "SELECT EXISTS (SELECT 1 FROM _import_migration WHERE job >= ?)",
+                arguments: [id]
+            ) == false
+        else { return false }
+        let (compared, changed) = try witness.compare(table, database)
+        guard changed * 2 <= compared else { return false }
+        let ranges = try InsertedRows.ranges(of: table, job: id, database)
+        guard ranges.reduce(0, { $0 + Int64($1.count) }) >= inserted else { return false }
+        let count = try database.makeStatement(sql: "SELECT count(*) FROM \(name) WHERE rowid BETWEEN ? AND ?")
+        let left = try ranges.reduce(Int64(0)) {
+            try $0 + (Int64.fetchOne(count, arguments: [$1.lowerBound, $1.upperBound]) ?? 0)
+        }
+        return left < inserted
+    }
+}

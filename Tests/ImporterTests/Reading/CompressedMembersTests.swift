@@ -18,7 +18,7 @@ struct CompressedMembersTests {
 
     static let tools = ["gzip", "zstd", "xz", "bzip2"].filter { SourceFixture.has($0) }
 
-    func read(_ name: String) throws -> (bytes: [UInt8], error: ImportError?) {
+    func read(_ name: String) throws -> (bytes: [UInt8], failure: ImportError?) {
         let source = try #require(opener.describe(fixture.path(name), interruption: interruption).first)
         return readStreamUntilFailure(try opener.open(source, interruption: interruption))
     }
@@ -33,7 +33,7 @@ struct CompressedMembersTests {
     @Test(arguments: tools) func membersAreOneStream(tool: String) throws {
         try fixture.run("(\(tool) -c a.json; : | \(tool) -c; \(tool) -c large.json; \(tool) -c a.json) > out")
         let read = try read("out")
-        #expect(read.error == nil)
+        #expect(read.failure == nil)
         #expect(read.bytes == bytes + sourceLines(60_000) + bytes)
     }
 
@@ -41,8 +41,8 @@ struct CompressedMembersTests {
         try fixture.run("\(tool) -c a.json > one; (cat one; head -c 20 one) > out")
         let read = try read("out")
         #expect(read.bytes.prefix(bytes.count) == bytes[...])
-        #expect(read.error?.code == .badInput)
-        #expect(read.error?.message.contains("breaks off") == true)
+        #expect(read.failure?.code == .badInput)
+        #expect(read.failure?.message.contains("breaks off") == true)
     }
 
     @Test(arguments: tools) func whatFollowsIsSaidAfterTheSoundMembers(tool: String) throws {
@@ -50,7 +50,7 @@ struct CompressedMembersTests {
             try fixture.run("(\(tool) -c a.json; printf '\(rest)') > out")
             let read = try read("out")
             #expect(read.bytes == bytes)
-            #expect(read.error?.code == .badInput)
+            #expect(read.failure?.code == .badInput)
         }
     }
 
@@ -58,7 +58,7 @@ struct CompressedMembersTests {
         try fixture.run("(\(tool) -c a.json; head -c 2000 /dev/zero) > out")
         let read = try read("out")
         #expect(read.bytes == bytes)
-        #expect(read.error == nil)
+        #expect(read.failure == nil)
     }
 
     @Test(.enabled(if: SourceFixture.has("gzip"))) func aCutSmallGzipFileGivesWhatStandsBefore() throws {
@@ -66,7 +66,7 @@ struct CompressedMembersTests {
         let read = try read("cut")
         #expect(read.bytes == (try fixture.bytes(of: "plain")))
         #expect(read.bytes.count > bytes.count * 9 / 10)
-        #expect(read.error?.code == .badInput)
+        #expect(read.failure?.code == .badInput)
     }
 
     /// The checksum stands 8 bytes before the end, the length 4.
@@ -80,7 +80,7 @@ struct CompressedMembersTests {
             try fixture.run("cat \(good) bad good > out")
             let read = try read("out")
             #expect(read.bytes.count == bytes.count * before)
-            #expect(read.error?.message.contains("checksum") == true)
+            #expect(read.failure?.message.contains("checksum") == true)
         }
         try fixture.run("cat bad good > out")
         #expect(try self.read("out").bytes == [])
@@ -92,11 +92,11 @@ struct CompressedMembersTests {
         try fixture.run("cat good >> out")
         let read = try read("out")
         #expect(read.bytes.count <= sourceLines(60_000).count)
-        #expect(read.error?.message.contains("checksum") == true)
+        #expect(read.failure?.message.contains("checksum") == true)
         // A resume passes over what it has, and meets it as well.
         let source = try #require(opener.describe(fixture.path("out"), interruption: interruption).first)
         let again = readStreamUntilFailure(try opener.open(source, at: 1000, interruption: interruption))
-        #expect(again.1?.message.contains("checksum") == true)
+        #expect(again.failure?.message.contains("checksum") == true)
     }
 
     @Test func whatIsCompressedTwiceIsRead() throws {

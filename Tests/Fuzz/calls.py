@@ -33,7 +33,7 @@ def sources(case, framing):
     case.write("empty.json", b"")
     case.write("text.csv", b'id,x\n1,"{""a"":1}"\n')
     case.write("bad.ndjson", b'{"id":1,"a":2}\n{"id":\n{"id":3}\n')
-    return names * 3 + [f"cut{framing.extension}", "empty.json", "text.csv", "bad.ndjson", "missing.json", "-", "."]
+    return names * 3 + [f"cut{framing.extension}", "empty.json", "text.csv", "bad.ndjson", "missing.json", "-", "-", "-", "."]
 
 
 def call(case, names):
@@ -65,19 +65,30 @@ def run(case):
     store = case.path("s.sqlite")
     if random.random() < 0.1:
         case.write("s.sqlite", b"")
-    for _ in range(random.randint(1, 4)):
-        words = call(case, names)
+    # Often something is interrupted already: a stream of lines that breaks off.
+    is_streamed = random.random() < 0.3
+    if is_streamed:
+        case.write("stream", b'{"id":1,"a":2}\n{"id":2,"a":"x"}\n{"id":')
+        case.importer("import", "-", "--into", "s.sqlite", "--entity", "t", "--progress", "none", given="stream")
+    for number in range(random.randint(1, 4)):
+        words = ["resume", "s.sqlite"] if is_streamed and number == 0 and random.random() < 0.5 else call(case, names)
         before = Store(store)
         opens = os.path.exists(store) and os.path.getsize(store) > 0
         if random.random() < 0.1 and words[0] in ("import", "resume", "undo"):
             case.killed(*words, seconds=random.uniform(0.005, 0.08))
         else:
-            result = case.importer(*words)
+            files = [name for name in os.listdir(case.folder) if name.endswith(framing.extension)]
+            is_read = "-" in words or words[0] == "resume" and random.random() < 0.5
+            result = case.importer(*words, given=random.choice(sorted(files)) if is_read else os.devnull)
             if b"damaged" in result.messages and opens:
                 raise Found(f"damaged: {result}")
             after = Store(store)
-            if not TAKING & set(words) and "-" not in words and result.code in (64, 66, 73, 75):
+            if TAKING & set(words):
+                pass
+            elif result.code in (64, 66, 73, 75):
                 kept.unchanged(case, before, after, result)
+            elif result.code == 65 and any(len(after.tables.get(name, [])) < len(rows) for name, rows in before.tables.items()):
+                raise Found(f"gone: rows that were there before: {result}")
         if os.path.exists(store) and os.path.getsize(store) > 0:
             status = case.importer("status", "s.sqlite")
             if status.code not in (0, 66) or b"damaged" in status.messages:

@@ -8,7 +8,8 @@ import os
 
 import kept
 from case import Found
-from kept import Framing, Store, Values
+from framings import Framing, Values
+from kept import Store
 
 SIZES = [["--workers", "1"], ["--chunk-size", "100"], ["--commit-every", "1"], ["--keep-chunks"], ["--durability", "off"]]
 JOBS = [["--limit", "0"], ["--limit", "1"], ["--skip", "9"], ["--lossless"], ["--max-errors", "0"], ["--on-error", "stop"]]

@@ -78,20 +78,25 @@ class Case:
         if code < 0:
             raise Found(f"ended by {signal.Signals(-code).name} before it was killed")
 
-    def importer(self, *arguments, allowed=EXIT_CODES):
-        """Runs the command, and finds fault with a signal, a code that is not allowed, a hang and too much memory."""
+    def importer(self, *arguments, allowed=EXIT_CODES, given=os.devnull):
+        """Runs the command, and finds fault with a signal, a code that is not allowed, a hang and too much memory. Its standard input
+        is the file that is given."""
         arguments = [os.fsencode(str(argument)) for argument in arguments]
         self.commands.append("importer " + " ".join(shlex.quote(os.fsdecode(a)) for a in arguments))
+        if given != os.devnull:
+            self.commands[-1] += f" <{shlex.quote(given)}"
+        source = open(os.path.join(self.folder, given), "rb")
         process = subprocess.Popen(
             [os.fsencode(self.executable)] + arguments,
             cwd=self.folder,
-            stdin=subprocess.DEVNULL,
+            stdin=source,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             # A trap's backtrace takes seconds, and says nothing that the case itself does not.
             env=dict(os.environ, SWIFT_BACKTRACE="enable=no", TZ="UTC"),
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESSES, MOST_ADDRESSES)),
         )
+        source.close()
         texts = {}
 
         def read(name, stream):

@@ -8,15 +8,17 @@ import tempfile
 import time
 import traceback
 
+import calls
 import chunks
 import documents
 import graphs
+import kept
 import lines
 import predicates
 import stores
 from case import Case, Found
 
-TARGETS = {module.__name__: module for module in (documents, lines, chunks, stores, predicates, graphs)}
+TARGETS = {module.__name__: module for module in (documents, lines, chunks, stores, predicates, graphs, kept, calls)}
 
 
 def options():

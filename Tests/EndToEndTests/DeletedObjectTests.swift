@@ -29,7 +29,7 @@ struct DeletedObjectTests {
         let options = ["--nested", "tables"] + (identifier.map { ["--identifier", $0] } ?? [])
         try importLines(Self.orders, options, directory)
         try StoreContent.execute(store, "DELETE FROM orders WHERE no = 'B'")
-        let verified = try runImporter(["verify", store])
+        let verified = try runImporter("verify", store)
         #expect(verified.ending != .exit(0))
         #expect(verified.outputText.contains("orders.lines has 2"), "\(verified.outputText)")
         try importLines(came.0, options, directory)
@@ -39,9 +39,9 @@ struct DeletedObjectTests {
             "SELECT o.no, l.sku FROM orders AS o LEFT JOIN orders_lines AS l ON l.\(link) = o.\(own) ORDER BY 1, 2"
         )
         #expect(found == came.1)
-        let status = try runImporter(["status", store])
+        let status = try runImporter("status", store)
         #expect(status.outputText.contains("orphan deleted"), "\(status.outputText)")
-        #expect(try runImporter(["verify", store]).ending == .exit(0))
+        #expect(try runImporter("verify", store).ending == .exit(0))
     }
 
     @Test(arguments: [[], ["--identifier", "k"]])

@@ -79,7 +79,7 @@ struct ConstraintTests {
     @Test func saysWhichConstraintAndKeepsTheRecord() throws {
         let bad = [
             #"{"id":"b","email":"e","name":"n"}"#, #"{"id":"c","name":"n","age":-1}"#, #"{"id":"d","name":"bad"}"#,
-            #"{"id":"e"}"#,
+            #"{"id":"e","name":null}"#,
         ]
         let files = try Self.files([[#"{"id":"a","email":"e","name":"n"}"#] + bad])
         let store = try files.makeStore("s.sqlite", Self.table + Self.triggers)

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -8,8 +9,8 @@ struct DeletedObjectTests {
     ]
 
     private func importLines(_ lines: [String], _ options: [String], _ directory: TemporaryDirectory) throws {
-        let source = try directory.write(lines.joined(separator: "\n") + "\n", to: "orders.ndjson")
-        let command = [Project.importer, "import", source, "--into", directory.path("s.sqlite"), "--records", "$"]
+        let source = try directory.write(lines.joined(separator: "\n") + "\n", to: "\(UUID().uuidString).ndjson")
+        let command = [Project.importer, "import", source, "--into", directory.path("s.sqlite"), "--entity", "orders"]
         let result = try run(command + options)
         #expect(result.ending == .exit(0), "\(result.errorText)")
     }

@@ -69,6 +69,6 @@ enum CompressedFormat: String {
         ([0x04, 0x22, 0x4D, 0x18], "compressed with lz4", "lz4 -d"),
         ([0x02, 0x21, 0x4C, 0x18], "compressed with lz4", "lz4 -d"),
         ([0x1F, 0x9D], "compressed with compress (.Z)", "gzip -d"),
-        ([0x5D, 0x00, 0x00], "compressed with lzma", "xz --format=lzma -d"),
+        ([0x5D, 0x00, 0x00], "compressed with lzma", "unlzma"),
     ]
 }

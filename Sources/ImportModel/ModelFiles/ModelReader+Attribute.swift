@@ -173,18 +173,20 @@ extension ModelReader {
         if case .array(let elements) = member.value, elements.isEmpty { return [] }
         var paths: [AttributePath] = []
         var last: AttributePath?
+        let keyCount = records?.keyCount
         for element in list(member) {
             guard let text = string(element) else { continue }
             do throws(PathSyntaxError) {
                 let path = try AttributePath(text)
+                let level = path.keyLevel ?? -1
                 if let last {
                     objection(element.place, "is never read: \(last) precedes it and always exists")
-                } else if let level = path.keyLevel, let records, level >= records.keyCount {
+                } else if level >= keyCount ?? .max {
                     objection(element.place, "can never match: a record has a key for each .* of its path")
                 } else if paths.contains(where: { $0.description.hasSameBytes(as: path.description) }) {
                     objection(element.place, "is repeated")
                 }
-                let isAlwaysThere = path == .record || path.keyLevel.map { $0 < records?.keyCount ?? 0 } == true
+                let isAlwaysThere = path == .record || level >= 0 && level < keyCount ?? 0
                 if isAlwaysThere { last = last ?? path }
                 paths.append(path)
             } catch {

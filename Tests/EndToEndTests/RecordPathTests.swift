@@ -123,7 +123,8 @@ struct RecordPathTests {
         #expect(result.ending == .exit(0), "\(result.errorText)")
         #expect(try rows("n") == ["1", "2"])
         #expect(try runImporter("verify", store).ending == .exit(0))
-        #expect(try importing(["b.ndjson": "\n", "c.json": ""]).ending == .exit(65))
+        let empty = try directory.write("\n", to: "alone.ndjson")
+        #expect(try runImporter(empty, "--into", directory.path("other.sqlite")).ending == .exit(65))
     }
 
     @Test func theShapeIsDecidedAnewWhereNothingWasCommitted() throws {
@@ -133,13 +134,5 @@ struct RecordPathTests {
         #expect(try rows("n") == ["1", "2", "3"])
         #expect(try columns == "n")
         #expect(try runImporter("verify", store).ending == .exit(0))
-    }
-
-    @Test func resumeDecidesTheShapeAnewToo() throws {
-        #expect(try importing(["a.json": #"{"n":1"#]).ending == .exit(65))
-        try directory.write(#"{"type":"x","features":[{"n":1},{"n":2}]}"#, to: "a.json")
-        let result = try runImporter("resume", store)
-        #expect(result.ending == .exit(0), "\(result.errorText)")
-        #expect(try rows("n") == ["1", "2"])
     }
 }

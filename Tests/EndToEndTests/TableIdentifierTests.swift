@@ -62,7 +62,10 @@ struct TableIdentifierTests {
         let model = try model(identifier: "\"k\"")
         let failed = try run([Project.importer, bad, "--into", store, "--model", model])
         #expect([.exit(65), .exit(0)].contains(failed.ending), "\(failed.errorText)")
-        #expect(try StoreContent.query(store, Self.indexes) == "")
+        // A job that read no record leaves nothing.
+        let isGone = isNew && way == "fails at once"
+        #expect(FileManager.default.fileExists(atPath: store) != isGone)
+        if !isGone { #expect(try StoreContent.query(store, Self.indexes) == "") }
         if !isNew { #expect(try StoreContent.text(store) == before) }
         // So another identifier is not in its way.
         #expect(try runImporter(source, "--into", store, "--identifier", "id", "--again").ending == .exit(0))
@@ -78,7 +81,7 @@ struct TableIdentifierTests {
         let model = try model(identifier: "\"k\"")
         #expect(try run([Project.importer, bad, "--into", store, "--model", model]).ending == .exit(65))
         try directory.write("{\"id\":7,\"k\":\"a\"}\n{\"id\":8,\"k\":\"a\"}\n", to: "bad.ndjson")
-        #expect(try runImporter("resume", store).ending == .exit(0))
+        #expect(try run([Project.importer, bad, "--into", store, "--model", model]).ending == .exit(0))
         #expect(try StoreContent.query(store, Self.indexes) == "p_identifier")
         #expect(try StoreContent.query(store, "SELECT * FROM p ORDER BY 1") == "2|b\n8|a")
     }

@@ -169,7 +169,9 @@ extension JobPlanner {
     /// The keys that lead to what a record's relationships hold: an object that has them is a record itself.
     private var nestedKeys: [[String]] {
         guard let model = options.model, !model.isFlat else { return [] }
-        let destinations = Set(model.entities.flatMap(\.relationships).map { ExactText($0.destination) })
+        // A tree's entity is related to itself.
+        let others = model.entities.flatMap { entity in entity.relationships.filter { $0.destination != entity.name } }
+        let destinations = Set(others.map { ExactText($0.destination) })
         let roots = model.entities.filter { entity in
             options.entity.map { $0 == entity.name } ?? !destinations.contains(ExactText(entity.name))
         }

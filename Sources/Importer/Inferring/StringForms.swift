@@ -37,7 +37,10 @@ struct StringForms: OptionSet, Sendable, Hashable {
                 ? candidates.intersection(.dotnet) : []
         }
         var forms: StringForms = []
-        if candidates.contains(.utcInstant), isUTCInstant(bytes) { forms.insert(.utcInstant) }
+        // An instant in UTC is a date and a time, which is not looked at again.
+        if candidates.contains(.utcInstant), isUTCInstant(bytes) {
+            return candidates.intersection([.utcInstant, .dayAndTime])
+        }
         if candidates.contains(.lowercaseUUID), isLowercaseUUID(bytes) { forms.insert(.lowercaseUUID) }
         if candidates.contains(.day), bytes.count == 10, matches("dddd-dd-dd", bytes), DateFormat.iso8601.reads(bytes) {
             forms.insert(.day)

@@ -127,7 +127,9 @@ struct ShapeDetector {
 
     /// Keeps what was kept before: the records where other sources of the same entity have them.
     private var asBefore: Detection? {
-        hints.paths.first { leads(to: $0) }.map { path in
+        let path = hints.paths.first { leads(to: $0) }
+        // Nothing at all is no record where records are inside of something.
+        return (path ?? (isEmptyObject && !hints.paths.contains(.root) ? hints.paths.first : nil)).map { path in
             .found(layout: path == .root && isLines ? .lines : .stream, paths: [path], reason: "as before")
         }
     }
@@ -174,6 +176,11 @@ struct ShapeDetector {
     private var asEmptyPage: Detection? {
         guard let path = topLevelValues.first.flatMap({ emptyCollection(in: $0) }) else { return nil }
         return .found(layout: .stream, paths: [path], reason: "an empty array")
+    }
+
+    private var isEmptyObject: Bool {
+        let values = topLevelValues
+        return values.count == 1 && tape.tokens[values[0]].kind == .object && Int(tape.tokens[values[0]].next) == 1
     }
 
     private var asObject: Detection? { root("a single object") }

@@ -212,6 +212,8 @@ struct ShapeDetectorTests {
             ("{\"name\":\"n\",\"items\":[]}", known("$.items[*]", keys: "n"), .found(.stream, "$.items[*]")),
             ("{\"a\":{\"n\":1}}", known("$.*", keys: "n"), .found(.stream, "$.*")),
             ("{}", known("$.*", keys: "n"), .found(.stream, "$.*")),
+            ("{}", known("$.a[*]", keys: "n"), .found(.stream, "$.a[*]")),
+            ("{}", known("$", "$.a[*]", keys: "n"), .found(.stream, "$")),
             ("{\"items\":[{\"n\":1}],\"more\":[{\"m\":1}]}", known("$.items[*]"), .found(.stream, "$.items[*]")),
             ("{\"no\":\"C\",\"lines\":[{\"s\":1}]}", known("$", keys: "no", "lines"), .found(.stream, "$")),
             ("{\"no\":1}\n{\"no\":2}", known("$", keys: "no"), .found(.lines, "$")),

@@ -6,7 +6,7 @@ struct WrittenDate {
     var milliseconds = 0
     /// How many seconds that clock is ahead of UTC; nil where no zone is written.
     var offset: Int?
-    /// Whether the name of a zone is written that the offset does not tell.
+    /// True if a zone's name is written, which the offset does not tell.
     var hasZoneName = false
     /// Whether something after the milliseconds was not zero.
     var hasMoreThanMilliseconds = false

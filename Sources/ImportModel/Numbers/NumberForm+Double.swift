@@ -124,7 +124,7 @@ extension NumberForm {
         }
     }
 
-    /// Whether a double keeps the value: the shortest decimal that stands for `double` is the value as written, or the value
+    /// True if a double keeps the value: the shortest decimal that stands for `double` is the value as written, or the value
     /// is an integer that `double` equals, or what `double` is with as many digits as are written.
     ///
     /// So `0.1` survives, though no double equals it, and `0.30000000000000004441`; `0.12345678901234567891` and `1e-999` do not.

@@ -36,7 +36,7 @@ public struct AttributePath: Sendable, Hashable {
     /// (`@key`).
     public static let recordKey = recordKey(outwards: 0)
 
-    /// The key that is so many further out than ``recordKey`` (`$key[1]`): that of a file, in `$.files.*.functions.*`.
+    /// The key at a level, counted outwards from ``recordKey`` (0): `$key[1]` is a file's in `$.files.*.functions.*`.
     public static func recordKey(outwards level: Int) -> AttributePath { AttributePath(.key(level)) }
 
     /// The record itself (`$`).

@@ -29,7 +29,7 @@ public struct RecordPath: Sendable, Hashable {
     /// How many keys lead to a record that the path does not name: one for each `.*`.
     public var keyCount: Int { steps.count { $0 == .anyMember } }
 
-    /// The key before the `.*` that is so many further out than the innermost one, arrays between them aside: `files` in
+    /// The key before the `.*` at a level, counted outwards from the innermost one (0), arrays between them aside: `files` in
     /// `$.files.*.functions.*` for the first; nil where there is none.
     package func name(ofKey level: Int) -> String? {
         let places = steps.indices.filter { steps[$0] == .anyMember }

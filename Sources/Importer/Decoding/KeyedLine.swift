@@ -54,11 +54,11 @@ struct RecordReaders {
     /// - Parameter maxDepth: how deeply a record may be nested.
     init(maxDepth: Int) { self.maxDepth = maxDepth }
 
-    /// The reader of lines with so many keys, which has been made.
+    /// The reader of lines with this number of keys, which exists.
     @inline(__always)
     subscript(keys: Int) -> RecordReader { readers[keys] }
 
-    /// The reader of lines with so many keys.
+    /// The reader of lines with this number of keys.
     mutating func make(keys: Int) -> RecordReader {
         while readers.count <= keys { readers.append(RecordReader(maxDepth: maxDepth + readers.count)) }
         return readers[keys]

@@ -26,7 +26,7 @@ struct RecordDecoder {
         /// How many bytes of the line precede those that the source has in one piece.
         let prefix: Int
 
-        /// A record whose line has so many keys before it.
+        /// A record whose line has this number of keys before it.
         init(
             line: ByteView,
             tokens: UnsafeBufferPointer<RecordTape.Token>,

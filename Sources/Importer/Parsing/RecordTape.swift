@@ -56,7 +56,7 @@ struct RecordTape {
         return Int(token.start) - (token.kind == .string ? 1 : 0)
     }
 
-    /// Whether the value is an object with one member, and its value such an object again, so many times.
+    /// True if the value is an object with one member, and its value is such an object again, as many times as asked for.
     func isMember(levels: Int) -> Bool {
         count > 2 * levels
             && (0..<levels).allSatisfy { level in

@@ -178,6 +178,7 @@ struct ShapeDetector {
         return .found(layout: .stream, paths: [path], reason: "an empty array")
     }
 
+    /// True if the source is one object without members.
     private var isEmptyObject: Bool {
         let values = topLevelValues
         return values.count == 1 && tape.tokens[values[0]].kind == .object && Int(tape.tokens[values[0]].next) == 1

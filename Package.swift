@@ -47,10 +47,7 @@ let package = Package(
         .target(name: "ImportPostgreSQL", dependencies: ["Importer", "ImportModel", "CPostgreSQL"]),
         .target(
             name: "ImportServer",
-            dependencies: [
-                "Importer", "ImportModel", .product(name: "FlyingFox", package: "FlyingFox"),
-                .product(name: "FlyingSocks", package: "FlyingFox"),
-            ],
+            dependencies: ["Importer", "ImportModel", .product(name: "FlyingSocks", package: "FlyingFox")],
             resources: [.embedInCode("Page/index.html")]
         ),
         .executableTarget(

@@ -1,5 +1,4 @@
 import Dispatch
-import FlyingFox
 import FlyingSocks
 import Foundation
 import Importer

@@ -111,6 +111,18 @@ struct ServeRouteTests {
         checkHeaders(long, "a long address")
     }
 
+    /// A head that is too long, all at once or not ended, or that stops half-way, is answered before it is looked into.
+    @Test(arguments: [(15_000, "\r\n\r\n", "200"), (17_000, "\r\n\r\n", "431"), (100_000, "", "431"), (10, "", "408")])
+    func headsHaveLimits(size: Int, end: String, status: String) throws {
+        let directory = try TemporaryDirectory()
+        let served = try ServedStore(Self.store(directory))
+        let connection = try HTTPClient.Connection(port: served.client.port)
+        let start = "GET /api/status HTTP/1.1\r\nHost: \(served.client.host)\r\nConnection: close\r\nX: "
+        try connection.send(start + String(repeating: "x", count: size) + end)
+        let text = String(decoding: try connection.readAll(), as: UTF8.self)
+        #expect(text.hasPrefix("HTTP/1.1 \(status) "), "\(text.prefix(300))")
+    }
+
     /// Whatever is wrong, the answer says what to do.
     @Test func everyErrorHasAdvice() throws {
         let directory = try TemporaryDirectory()

@@ -8,7 +8,9 @@ struct Answer: Sendable {
         case forbidden = 403
         case notFound = 404
         case methodNotAllowed = 405
+        case requestTimeout = 408
         case targetTooLong = 414
+        case headTooLong = 431
         case unavailable = 503
 
         /// The status in one word, for programs.
@@ -20,7 +22,9 @@ struct Answer: Sendable {
             case .forbidden: "forbidden"
             case .notFound: "not_found"
             case .methodNotAllowed: "method_not_allowed"
+            case .requestTimeout: "request_timeout"
             case .targetTooLong: "target_too_long"
+            case .headTooLong: "head_too_long"
             case .unavailable: "unavailable"
             }
         }

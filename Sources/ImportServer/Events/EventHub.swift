@@ -30,9 +30,6 @@ final class EventHub: Sendable {
     /// How many read now.
     var count: Int { state.withLock { $0.subscriptions.count } }
 
-    /// The number of the last merge; nil before the first one.
-    var lastMerge: String? { state.withLock { $0.merges.last?.id } }
-
     /// Adds a reader, who gets the state of the import at once.
     ///
     /// - Parameter last: the number of the last merge that it has got, from its last connection; nil for none.

@@ -56,9 +56,6 @@ struct ValueConversion: Sendable {
         }
     }
 
-    /// Whether the change of type is one that keeps all values whatever they are.
-    var isWidening: Bool { way != .each && way != .castOfExact }
-
     /// Says what a stored value becomes; nil where it does not survive.
     func converter() -> (DatabaseValue) -> DatabaseValue? {
         let (old, new, way) = (old, new, way)

@@ -63,9 +63,4 @@ public struct PatchOptions: Sendable, Hashable, Codable {
         }
         return last { isOf($0) && $0.attribute == nil } ?? last { $0.entity == nil } ?? .stop
     }
-
-    /// Whether a conflict may stop the patch.
-    var mayStop: Bool {
-        conflicts.contains { $0.policy == .stop } || !conflicts.contains { $0.entity == nil }
-    }
 }

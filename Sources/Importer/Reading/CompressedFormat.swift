@@ -7,9 +7,6 @@ enum CompressedFormat: String {
     case zip
     case tar
 
-    /// Whether it is made of members; the other kinds hold one file, or an archive in their turn.
-    var isArchive: Bool { self == .zip || self == .tar }
-
     /// How many bytes it takes to tell: tar's mark is at 257.
     static let headLength = 512
     /// How many bytes it takes to tell what is no archive.

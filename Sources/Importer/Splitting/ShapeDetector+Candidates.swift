@@ -150,6 +150,9 @@ extension ShapeDetector {
             let member = members(of: value).first { ExactText(key($0.key)) == ExactText(name) }
             guard let member else { return nil }
             children = [member.value]
+        // Some languages write what is empty as the other one.
+        case (.anyElement, .object) where Int(tape.tokens[value].next) == value + 1: return []
+        case (.anyMember, .array) where Int(tape.tokens[value].next) == value + 1: return []
         default: return nil
         }
         var found: [Int] = []

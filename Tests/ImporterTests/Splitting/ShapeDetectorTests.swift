@@ -210,6 +210,8 @@ struct ShapeDetectorTests {
             ("{\"a\":{\"i\":1},\"b\":{\"i\":2}}\n", lines, .found(.lines, "$")),
             // The record path of other sources, also where nothing is there.
             ("{\"name\":\"n\",\"items\":[]}", known("$.items[*]", keys: "n"), .found(.stream, "$.items[*]")),
+            ("{\"items\":{}}", known("$.items[*]", keys: "n"), .found(.stream, "$.items[*]")),
+            ("{\"items\":[]}", known("$.items.*", keys: "n"), .found(.stream, "$.items.*")),
             ("{\"a\":{\"n\":1}}", known("$.*", keys: "n"), .found(.stream, "$.*")),
             ("{}", known("$.*", keys: "n"), .found(.stream, "$.*")),
             ("{}", known("$.a[*]", keys: "n"), .found(.stream, "$.a[*]")),

@@ -161,7 +161,7 @@ struct LateRejectTests {
             rows + [
                 (
                     "job, ordinal, entity, source, byte_offset, length, errors, quote(record), state, quote(record_key)",
-                    "_import_reject AS r LEFT JOIN _import_reject_key AS k ON k.reject = r.id ORDER BY job, ordinal"
+                    "_import_reject ORDER BY job, ordinal"
                 ),
                 ("job, entity, attribute, kind, count", "_import_ledger"),
                 (

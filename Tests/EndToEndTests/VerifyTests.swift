@@ -110,20 +110,4 @@ struct VerifyTests {
         #expect(try runImporter("verify", store, "--quiet").outputText == "1 of 16 checks failed.\n")
         #expect(try runImporter("verify", store, "--quiet", "--json").ending == .exit(64))
     }
-
-    /// A store of format 3 has nothing to compare values with, but its rows are counted.
-    @Test func anOlderStoreIsVerifiedByItsCounts() throws {
-        let directory = try TemporaryDirectory()
-        let store = try Self.store(directory, 10)
-        try StoreContent.execute(
-            store,
-            "DROP TABLE _import_table; DROP TABLE _import_sample; UPDATE _import_meta SET value = 3 WHERE key = 'format'"
-        )
-        #expect(try runImporter("verify", store, "--strict").ending == .exit(0))
-        try StoreContent.execute(store, "DELETE FROM t WHERE id < 3")
-        #expect(try runImporter("verify", store).outputText.contains("2 rows deleted"))
-        let more = try directory.write("{\"id\":50,\"text\":\"x\"}\n", to: "more.ndjson")
-        #expect(try runImporter(more, "--into", store, "--entity", "t").ending == .exit(0))
-        #expect(try StoreContent.query(store, "SELECT table_name, last_rowid FROM _import_table") == "t|11")
-    }
 }

@@ -194,12 +194,6 @@ def add_texts(case, connection):
     statement = random.choice(statements(case))
     attempts = [
         ("UPDATE _import_job SET chunk_directory = ?", (random.choice([case.path("others"), "others", case.path(), "/"]),)),
-        ("UPDATE _import_dropped_index SET sql = ?", (statement,)),
-        (
-            "INSERT INTO _import_dropped_index (job, entity, number, table_name, name, sql, is_identifier)"
-            " SELECT max(id), 0, 77, 't', 'i', ?, 0 FROM _import_job",
-            (statement,),
-        ),
         ("UPDATE _import_job SET state = 'interrupted', finished = NULL", ()),
         ("UPDATE _import_entity SET table_name = ?", (random.choice(["_import_job", "sqlite_master", "t\"; DROP TABLE t; --", "others"]),)),
         ("UPDATE _import_entity SET entity = ?", (random.choice(["_import_job", 't"', "", "x"]),)),

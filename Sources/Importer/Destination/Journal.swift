@@ -104,7 +104,7 @@ extension JournalReader {
 package protocol Journal: JournalReader {
     // MARK: Jobs
 
-    /// Brings a store of an older format up.
+    /// Makes what a store needs to keep of jobs.
     func bringUp() throws
 
     /// Adds a job.

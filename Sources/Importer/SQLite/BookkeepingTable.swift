@@ -1,21 +1,7 @@
 import GRDB
 
-/// A bookkeeping table of some format, to compare a store's with.
-///
-/// What counts is what the table does, not how its statement is written: columns, their types, defaults and constraints, and
-/// what rows are unique by. The tables are strict (<https://www.sqlite.org/stricttables.html>), so that a value of another type
-/// is not in one.
-struct BookkeepingTable: Equatable {
-    let name: String
-    /// Its statement as SQLite keeps it.
-    ///
-    /// A table with the same text is the same, which is known without asking for more.
-    let text: String
-    /// What SQLite says of it, and what it does not: how often its statement has each word of a constraint that no pragma
-    /// reports.
-    private let shape: [[DatabaseValue]]
-    private let words: [String: Int]
-
+/// The bookkeeping tables of a store, as SQLite keeps their statements.
+enum BookkeepingTable {
     private static let reservedNames = "LIKE '\\_import\\_%' ESCAPE '\\'"
 
     /// The texts of a store's bookkeeping tables, by name.
@@ -68,60 +54,5 @@ struct BookkeepingTable: Equatable {
             texts[String(decoding: name, as: UTF8.self)] = "CREATE TABLE " + String(decoding: definition, as: UTF8.self)
         }
         return texts
-    }
-
-    /// The bookkeeping tables of a database that has no other tables.
-    static func all(_ database: Database) throws -> [BookkeepingTable] {
-        let rows = try Row.fetchAll(
-            database,
-            sql: "SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name"
-        )
-        return try rows.map { row in try BookkeepingTable(row["name"], row["sql"], database) }
-    }
-
-    private init(_ name: String, _ text: String, _ database: Database) throws {
-        self.name = name
-        self.text = text
-        shape = try Self.shape(of: name, database)
-        words = Self.constraints(in: text)
-    }
-
-    /// Whether a store's table of this name is like this one.
-    ///
-    /// - Parameter text: that of the store's table.
-    func isLike(_ text: String, _ database: Database) throws -> Bool {
-        try Self.constraints(in: text) == words && Self.shape(of: name, database) == shape
-    }
-
-    private static func shape(of table: String, _ database: Database) throws -> [[DatabaseValue]] {
-        let queries = [
-            "SELECT strict, wr FROM pragma_table_list(?) WHERE schema = 'main'",
-            "SELECT name, upper(type), \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo(?) ORDER BY cid",
-            "SELECT \"table\", \"from\", \"to\", on_update, on_delete FROM pragma_foreign_key_list(?) ORDER BY id, seq",
-            // Other indexes than those of constraints are nobody's matter: they change no result.
-            """
-            SELECT list.name, list."unique", list.partial, part.seqno, part.name, part.coll, part."desc"
-            FROM pragma_index_list(?) AS list, pragma_index_xinfo(list.name) AS part
-            WHERE list.origin <> 'c' AND part.key ORDER BY list.name, part.seqno
-            """,
-        ]
-        return try queries.flatMap { sql in
-            try Row.fetchAll(database, sql: sql, arguments: [table]).map { Array($0.databaseValues) }
-        }
-    }
-
-    /// No pragma says that a table has a CHECK, drops rows on conflict, or compares a column that is in no key otherwise.
-    ///
-    /// A word in a comment or a name counts, too: no table of ours has one there.
-    private static func constraints(in text: String) -> [String: Int] {
-        let words: Set = ["CHECK", "CONFLICT", "COLLATE", "AUTOINCREMENT", "GENERATED"]
-        var counts: [String: Int] = [:]
-        for word in text.utf8.split(whereSeparator: {
-            !($0 | 0x20 >= UInt8(ascii: "a") && $0 | 0x20 <= UInt8(ascii: "z"))
-        }) {
-            let word = String(decoding: word, as: UTF8.self).uppercased()
-            if words.contains(word) { counts[word, default: 0] += 1 }
-        }
-        return counts
     }
 }

@@ -8,8 +8,6 @@ import ImportModel
 enum DroppedIndexes {
     /// A row for each column of each index.
     static let table = "_import_waiting_index"
-    /// In formats before 4: a row for each index, with the text of its statement.
-    static let oldTable = "_import_dropped_index"
 
     /// Drops what can be made again at the end, whatever the rows are then: indexes made by `CREATE INDEX` on columns.
     ///
@@ -63,61 +61,24 @@ enum DroppedIndexes {
         }
     }
 
-    /// Takes over what a store of an older format keeps.
-    ///
-    /// - Throws: `ImportError` with `.io` where a text is not what was kept: an index on columns of the table.
-    static func bringUp(_ database: Database) throws {
-        guard try database.tableExists(oldTable) else { return }
-        for row in try BookkeepingRow.fetchAll(
-            database,
-            from: oldTable,
-            sql: "SELECT * FROM \(oldTable) ORDER BY job, entity, number"
-        ) {
-            let (tableName, name) = (try row.text("table_name"), try row.text("name"))
-            // Somebody may have done away with the table.
-            guard try database.tableExists(tableName) else { continue }
-            guard
-                let index = try IndexDefinition(
-                    parsing: try row.text("sql"),
-                    name: name,
-                    table: tableName,
-                    database
-                )
-            else { throw row.damage("sql") }
-            try keep(
-                index,
-                job: try row.number("job"),
-                position: try row.index("entity"),
-                number: try row.index("number"),
-                isIdentifier: try row.flag("is_identifier"),
-                database
-            )
-        }
-        try database.execute(sql: "DROP TABLE \(oldTable)")
-    }
-
     /// Whether a job has dropped any that are not there again.
     static func exist(job: Int64, _ database: Database) throws -> Bool {
-        try [table, oldTable].contains { table in
-            guard try database.tableExists(table) else { return false }
-            return try Bool.fetchOne(
-                database,
-                sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE job = ?)",
-                arguments: [job]
-            ) ?? false
-        }
+        guard try database.tableExists(table) else { return false }
+        return try Bool.fetchOne(
+            database,
+            sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE job = ?)",
+            arguments: [job]
+        ) ?? false
     }
 
     /// Whether one with this name is to be made again.
     static func holds(_ name: String, _ database: Database) throws -> Bool {
-        try [table, oldTable].contains { table in
-            guard try database.tableExists(table) else { return false }
-            return try Bool.fetchOne(
-                database,
-                sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE name = ? COLLATE NOCASE)",
-                arguments: [name]
-            ) ?? false
-        }
+        guard try database.tableExists(table) else { return false }
+        return try Bool.fetchOne(
+            database,
+            sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE name = ? COLLATE NOCASE)",
+            arguments: [name]
+        ) ?? false
     }
 
     /// Makes a job's indexes again.

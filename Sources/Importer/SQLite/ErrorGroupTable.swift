@@ -108,24 +108,4 @@ struct ErrorGroupTable: Sendable {
             )
         }
     }
-
-    /// Fills a table that has just been made from the rejects that a store of an older format has.
-    static func fill(_ database: Database) throws {
-        let rows = try Row.fetchCursor(
-            database,
-            sql: "SELECT job, ordinal, source, errors FROM _import_reject ORDER BY job, ordinal"
-        )
-        var table: ErrorGroupTable?
-        while let next = try rows.next() {
-            let row = BookkeepingRow(next, of: "_import_reject", database)
-            let job = try row.number("job")
-            var current = try table.flatMap { $0.job == job ? $0 : nil } ?? ErrorGroupTable(database, job: job)
-            var errors = ErrorCounts()
-            for error in try row.json("errors", as: [ImportModel.RecordError].self) {
-                errors.add(error, ordinal: try row.number("ordinal"))
-            }
-            try current.add(errors, source: try row.index("source"), database)
-            table = current
-        }
-    }
 }

@@ -195,7 +195,6 @@ struct JobReversal {
                     rejected = 0 WHERE job = :job;
                 UPDATE _import_nested SET nested = 0, inserted = 0, updated = 0, unchanged = 0, ignored = 0, linked = 0,
                     stubs = 0, deleted = 0 WHERE job = :job;
-                DELETE FROM _import_reject_key WHERE reject IN (SELECT id FROM _import_reject WHERE job = :job);
                 """,
             arguments: ["job": job]
         )

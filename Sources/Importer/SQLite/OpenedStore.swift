@@ -31,7 +31,7 @@ final class OpenedStore: Sendable {
         guard let file else { throw Self.isGone(store) }
         self.file = file
         do {
-            try read { try StoreSchema.checkFormat($0, store: store) }
+            _ = try read { try StoreSchema.checkFormat($0, store: store) }
         } catch {
             close()
             throw error

@@ -20,7 +20,6 @@ struct RejectScan {
     private let selection: RejectSelection
     /// The names of each job's sources.
     private let names: [Int64: [String]]
-    private let hasKeys: Bool
 
     /// - Returns: nil where the store keeps no rejects.
     init?(_ selection: RejectSelection, _ database: Database) throws {
@@ -29,7 +28,6 @@ struct RejectScan {
         names = try Dictionary(
             uniqueKeysWithValues: StoredJob.all(database).map { ($0.id, $0.sources.map(\.description.displayName)) }
         )
-        hasKeys = try database.tableExists("_import_reject_key")
     }
 
     /// What is read in one transaction.
@@ -72,9 +70,7 @@ struct RejectScan {
         let rows = try Row.fetchCursor(
             database,
             sql: """
-                SELECT reject.*, \(hasKeys ? "key.record_key" : "NULL AS record_key")
-                FROM _import_reject AS reject
-                \(hasKeys ? "LEFT JOIN _import_reject_key AS key ON key.reject = reject.id" : "")
+                SELECT * FROM _import_reject AS reject
                 WHERE (?1 IS NULL OR reject.job = ?1) AND (?2 IS NULL OR reject.entity = ?2)
                     AND (?3 OR reject.state = 'open')
                     AND (reject.job, reject.ordinal, reject.id) > (?4, ?5, ?6)
@@ -108,12 +104,7 @@ struct RejectScan {
         try BookkeepingRow.fetchOne(
             database,
             from: "_import_reject",
-            sql: """
-                SELECT reject.*, \(hasKeys ? "key.record_key" : "NULL AS record_key")
-                FROM _import_reject AS reject
-                \(hasKeys ? "LEFT JOIN _import_reject_key AS key ON key.reject = reject.id" : "")
-                WHERE reject.id = ?
-                """,
+            sql: "SELECT * FROM _import_reject WHERE id = ?",
             arguments: [number]
         ).map { try reject($0) }
     }

@@ -21,18 +21,15 @@ struct RejectTable {
     func insert(_ reject: RowBatch.Reject, entity: String, source: Int, _ database: Database) throws {
         let statement = try database.cachedStatement(
             sql: """
-                INSERT INTO _import_reject (job, ordinal, entity, source, byte_offset, length, errors, record, state)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO _import_reject (job, ordinal, entity, source, byte_offset, length, errors, record, record_key,
+                    state)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         )
         try statement.execute(arguments: [
             job, reject.ordinal, entity, source, reject.byteOffset, reject.length,
-            String(decoding: try encoder.encode(reject.errors), as: UTF8.self), Data(reject.bytes), state.rawValue,
+            String(decoding: try encoder.encode(reject.errors), as: UTF8.self), Data(reject.bytes), reject.key, state.rawValue,
         ])
-        if let key = reject.key {
-            try database.cachedStatement(sql: "INSERT INTO _import_reject_key (reject, record_key) VALUES (?, ?)")
-                .execute(arguments: [database.lastInsertedRowID, key])
-        }
         if state == .retried { try RetryOutcome.reject(reject.ordinal, of: job, database) }
     }
 }

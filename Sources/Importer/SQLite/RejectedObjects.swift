@@ -47,9 +47,8 @@ final class RejectedObjects {
         let rows = try Row.fetchCursor(
             database,
             sql: """
-                SELECT reject.entity, reject.length, reject.record, key.record_key
-                FROM _import_reject AS reject LEFT JOIN _import_reject_key AS key ON key.reject = reject.id
-                WHERE reject.job = ? ORDER BY reject.id
+                SELECT reject.entity, reject.length, reject.record, reject.record_key
+                FROM _import_reject AS reject WHERE reject.job = ? ORDER BY reject.id
                 """,
             arguments: [job.id]
         )

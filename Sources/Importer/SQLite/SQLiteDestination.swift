@@ -57,7 +57,7 @@ final class SQLiteDestination: OrderedDestination, RecordDestination {
         let database = exists ? try StoreConnection.reader(path) : nil
         defer { try? database?.retire() }
         let journal = ClosedJournal(store: path, connection: database)
-        try journal.readIfThere { try StoreSchema.checkFormat($0, store: path) }
+        _ = try journal.readIfThere { try StoreSchema.checkFormat($0, store: path) }
         return try body(journal)
     }
 

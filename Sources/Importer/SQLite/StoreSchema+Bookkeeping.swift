@@ -1,26 +1,55 @@
 import GRDB
 
 extension StoreSchema {
-    /// The steps to the format that this program writes.
-    ///
-    /// A change of the bookkeeping is one more step at the end, with a store of the format before it in `Tests/Stores`. Steps
-    /// that are there stay as they are: stores have done them.
-    static let bookkeeping = Migrator([.format4, .format5, .format6, .format7, .format8, .format9, .format10])
-
-    /// Makes the bookkeeping tables, or brings those of an older format up, in the transaction that is open.
+    /// Makes the bookkeeping tables that are not there, in the transaction that is open.
     ///
     /// - Throws: `ImportError` as `checkFormat` does.
     static func prepareBookkeeping(_ database: Database, store: String) throws {
-        try bookkeeping.bringUp(database, store: store)
+        if try checkFormat(database, store: store) == nil {
+            try database.execute(sql: BookkeepingSchema.statements)
+            try database.execute(
+                sql: "INSERT INTO _import_meta (key, value) VALUES ('format', ?)",
+                arguments: [BookkeepingSchema.format]
+            )
+        }
         try MergeLog.prepare(database)
     }
 
-    /// Makes sure that a store's bookkeeping is what this program makes of that format; one of an older format is left as it
-    /// is.
+    /// Makes sure that a store's bookkeeping is what this program makes.
     ///
-    /// - Throws: `ImportError`: `.cannotCreate` when the store is of a newer format, `.badInput` when its tables are another's,
+    /// - Returns: the format; nil where the store has no bookkeeping.
+    /// - Throws: `ImportError`: `.cannotCreate` when the store is of another format, `.badInput` when its tables are another's,
     ///   `.io` when its format is no number.
-    static func checkFormat(_ database: Database, store: String) throws {
-        try bookkeeping.check(database, store: store)
+    @discardableResult
+    static func checkFormat(_ database: Database, store: String) throws -> Int64? {
+        // Before anything is read: it may be a view, which never ends.
+        let found = try BookkeepingTable.texts(database, store: store)
+        guard !found.isEmpty else { return nil }
+        if found["_import_meta"] != nil, case let format = try format(database), format != BookkeepingSchema.format {
+            throw ImportError(
+                .formatUnknown,
+                at: store,
+                "its bookkeeping has the format \(format), and this program knows the format \(BookkeepingSchema.format)",
+                advice: "Use the version of the program that made it, or import the sources into another store."
+            )
+        }
+        for (name, text) in BookkeepingSchema.texts.sorted(by: { $0.key < $1.key }) where found[name] != text {
+            throw ImportError(
+                .storeForeign,
+                at: store,
+                "its table \(name) is not as this program makes it",
+                advice: "Import into another store."
+            )
+        }
+        return BookkeepingSchema.format
+    }
+
+    /// The format of the bookkeeping; 0 where it says none.
+    private static func format(_ database: Database) throws -> Int64 {
+        try BookkeepingRow.fetchOne(
+            database,
+            from: "_import_meta",
+            sql: "SELECT value FROM _import_meta WHERE key = 'format'"
+        )?.number("value", in: 1...(.max)) ?? 0
     }
 }

@@ -62,10 +62,6 @@ extension StoredJob {
         try DroppedIndexes.restore(job: id, database)
         try TableAdditions.remove(job: id, database)
         try RetryOutcome.unsettle(id, database)
-        try database.execute(
-            sql: "DELETE FROM _import_reject_key WHERE reject IN (SELECT id FROM _import_reject WHERE job = ?)",
-            arguments: [id]
-        )
         for table in [
             "entity", "chunk", "marker", "reject", "ledger", "error", "retry", "deferred_identifier", "presence",
             "place", "incomplete", "nested", "link", "orphan", "unresolved", "appending",

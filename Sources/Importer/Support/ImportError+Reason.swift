@@ -158,8 +158,8 @@ extension ImportError {
         case storeUnusable
         /// The store may not be written.
         case storeReadOnly
-        /// The store is of a newer version of the importer.
-        case formatTooNew
+        /// The store is of another version of the importer.
+        case formatUnknown
         /// The store cannot be put into WAL mode.
         case noWALMode
         /// The name of the store's lock is taken by something else.
@@ -241,7 +241,7 @@ extension ImportError.Reason {
             .jobNotFound:
             .noInput
         case .cannotCreate, .pathUnusable, .fileExists, .chunkDirectoryTaken, .chunkDirectoryReplaced, .storeUnusable,
-            .storeReadOnly, .formatTooNew, .noWALMode, .lockTaken, .transactionEnded, .rowIDsUsedUp,
+            .storeReadOnly, .formatUnknown, .noWALMode, .lockTaken, .transactionEnded, .rowIDsUsedUp,
             .cannotListen:
             .cannotCreate
         case .diskFull, .notAStore, .readFailed, .cannotWrite, .systemCallFailed, .storeFailed, .storeDamaged,

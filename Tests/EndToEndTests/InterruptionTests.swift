@@ -54,6 +54,26 @@ struct InterruptionTests {
         #expect(child.wait().ending == .signal(SIGKILL), "the import was too short to be killed")
     }
 
+    /// Before all records are looked at and imported again, what is in is compared with what there is, also within a chunk.
+    @Test(arguments: ["", "oops", "{\"n\":1}\n", "[{\"n\":0}]", "{\"m\":0}\n"])
+    func aFileThatHasChangedBeforeTheMarkerTakesNothingAway(now: String) throws {
+        let directory = try TemporaryDirectory()
+        let lines = (0..<400).map { "{\"n\":\($0)}\n" }.joined()
+        let source = try directory.write(lines, to: "r.ndjson")
+        let store = directory.path("store.sqlite")
+        let command = [Project.importer, source, "--into", store, "--commit-every", "20"]
+        try #require(try Self.isKilled(command, in: store, atRows: 40, later: 0))
+        let before = try StoreContent.query(store, "SELECT * FROM r")
+        try directory.write(now, to: "r.ndjson")
+        let refused = try run(command)
+        #expect(refused.ending == .exit(65), "\(refused.errorText)")
+        #expect(try StoreContent.query(store, "SELECT * FROM r") == before)
+        try directory.write(lines + "{\"n\":0.5}\n", to: "r.ndjson")
+        let resumed = try run(command)
+        #expect(resumed.ending == .exit(0), "\(resumed.errorText)")
+        #expect(try StoreContent.query(store, "SELECT count(*), sum(n) FROM r") == "401|79800.5")
+    }
+
     @Test(arguments: jobs, [1, 2])
     func isTheSameAfterKills(_ job: ImportJob, seed: Int) throws {
         let files = try job.files()

@@ -27,6 +27,8 @@ struct NotRecordsTests {
         ("\"id\"\n" + #""{""id"":1}""# + "\n" + #""{""id"":2}""# + "\n", "CSV"),
         ("-- a dump\nCREATE TABLE t(a);\n", "SQL"), ("INSERT INTO t VALUES (1);\n", "SQL"),
         ("2024-01-02 03:04:05 INFO started\n", "lines of a log"),
+        ("1\t{\"a\":1}\n2\t{\"a\":2}\n", "lines with text before their JSON"),
+        ("1704164645.1 \"x\" {\"a\":1}\n1704164646.1 \"y\" {\"a\":2}\n", "lines with text before their JSON"),
         ("[2024-01-02 03:04:05] INFO started\n[2024-01-02 03:04:06] INFO ended\n", "lines of a log"),
     ])
     func isRefusedByName(text: String, name: String) throws {
@@ -44,6 +46,71 @@ struct NotRecordsTests {
         #expect(result.errorText.contains("No record was imported."))
         #expect(!FileManager.default.fileExists(atPath: store))
         withExtendedLifetime(directory) {}
+    }
+
+    /// Several records that break off at the end are one, which can be completed.
+    @Test(arguments: ["{\"id\":2,\"j\":{\n\"a\":", "{\"id\":2,\"j\":[\n1,\n2", "{\"id\":2,\n"])
+    func aValueOverLinesThatBreaksOffIsCompleted(rest: String) throws {
+        let lines = (0..<50).map { "{\"id\":\($0),\"j\":{\"a\":\($0)}}\n" }.joined()
+        let (result, store, directory) = try imported(lines + rest)
+        #expect(result.ending == .exit(65), "\(result.outputText)")
+        #expect(try StoreContent.query(store, "SELECT count(*) FROM t") == "50")
+        let whole = ["{\"id\":2,\"j\":{\n\"a\":": "7}}", "{\"id\":2,\"j\":[\n1,\n2": "]}"][rest] ?? "\"j\":{\"a\":7}}"
+        try directory.write(lines + rest + whole + "\n", to: "t.ndjson")
+        #expect(try runImporter("resume", store).ending == .exit(0))
+        #expect(try StoreContent.query(store, "SELECT count(*), sum(id) FROM t") == "51|1227")
+    }
+
+    @Test func aRowInALineOfItsOwnIsARecord() throws {
+        let (result, store, directory) = try imported("[3,\"Moss\",3.5]\n")
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(try StoreContent.query(store, "SELECT * FROM t") == "[3,\"Moss\",3.5]")
+        withExtendedLifetime(directory) {}
+    }
+
+    /// What cannot be read of an archive is not passed over.
+    @Test(arguments: ["damaged header", "rubbish", "two zips", "zip checksum"])
+    func noMemberOfAnArchiveIsPassedOver(how: String) throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(how.contains("zip") ? "a.zip" : "a.tar")
+        let made = try Python.run(
+            text: """
+                import io, sys, tarfile, zipfile
+                how, path = sys.argv[1:]
+                lines = ['{"n":1}\\n{"n":2}\\n', '{"n":3}\\n{"n":4}\\n']
+                def tar(name, text):
+                    file = io.BytesIO()
+                    with tarfile.open(fileobj=file, mode="w") as archive:
+                        info = tarfile.TarInfo(name)
+                        info.size = len(text)
+                        archive.addfile(info, io.BytesIO(text.encode()))
+                    return bytearray(file.getvalue())
+                def zipped(name, text):
+                    file = io.BytesIO()
+                    with zipfile.ZipFile(file, "w") as archive: archive.writestr(name, text)
+                    return bytearray(file.getvalue())
+                if how == "damaged header":
+                    data = tar("a.ndjson", lines[0])[:1024] + tar("b.ndjson", lines[1])
+                    data[1024 + 100] ^= 1
+                elif how == "rubbish":
+                    data = tar("a.ndjson", lines[0]) + b"x" * 512
+                elif how == "two zips":
+                    data = zipped("a.ndjson", lines[0]) + zipped("b.ndjson", lines[1])
+                else:
+                    data = zipped("a.ndjson", lines[0])
+                    data[data.index(b'{"n":2') + 5] ^= 1
+                open(path, "wb").write(data)
+                """,
+            [how, path]
+        )
+        try #require(made.ending == .exit(0), "\(made.errorText)")
+        let store = directory.path("store.sqlite")
+        let result = try runImporter(path, "--into", store, "--entity", "t")
+        #expect(result.ending == .exit(65), "\(result.outputText)")
+        #expect(result.errorText.contains("cannot be decompressed"), "\(result.errorText)")
+        let dry = try runImporter(path, "--into", store, "--entity", "t", "--dry-run")
+        #expect(dry.ending == .exit(65), "\(dry.errorText)")
+        #expect(!FileManager.default.fileExists(atPath: store))
     }
 
     @Test(arguments: ["4k", "64k", "8M"]) func aValueGoesOnOverLines(chunkSize: String) throws {

@@ -46,6 +46,11 @@ struct RecordPathTests {
             "{\"no\":1,\"l\":[{\"s\":1}]}\n{\"no\":2,\"l\":[]}\n", #"{"no":3,"l":[{"s":2},{"s":3}]}"#, "no",
             ["1", "2", "3"]
         ),
+        // Nothing, as other languages write it.
+        (#"{"items":[{"n":1}],"kind":"L"}"#, #"{"items":null,"kind":"L"}"#, "n", ["1"]),
+        (#"{"items":[{"n":1}],"kind":"L"}"#, #"{"items":{},"kind":"L"}"#, "n", ["1"]),
+        // A record with an empty list is no page without records.
+        (#"{"id":1,"tags":["y"],"name":"n"}"#, #"{"id":3,"tags":[]}"#, "id", ["1", "3"]),
         // The records are elsewhere, and the same.
         (#"{"items":[{"n":1}],"total":1}"#, #"[{"n":2}]"#, "n", ["1", "2"]),
         ("{\"n\":1}\n{\"n\":2}\n", #"{"items":[{"n":3}],"total":1}"#, "n", ["1", "2", "3"]),
@@ -116,6 +121,20 @@ struct RecordPathTests {
         #expect(result.ending == .exit(64), "\(result.errorText)")
         #expect(result.errorText.contains("'$.meta[*]'") && result.errorText.contains("'$.data[*]'"))
         #expect(!FileManager.default.fileExists(atPath: store))
+    }
+
+    /// Where there never was a record, the next night is not bound to look for them.
+    @Test func aNightWithoutRecordsDecidesNothing() throws {
+        let first = try importing(["1.json": #"{"ok":true,"errors":[],"result":[]}"#])
+        #expect(first.ending == .exit(0) && first.outputText.contains("read      0"), "\(first.errorText)")
+        let second = try importing(["2.json": #"{"ok":true,"errors":[],"result":[{"n":1},{"n":2}]}"#])
+        #expect(second.ending == .exit(0), "\(second.errorText)")
+        #expect(try rows("n") == ["1", "2"])
+    }
+
+    @Test func aPathThatIsInNoSourceIsSaidBesideAnEmptyOne() throws {
+        let result = try importing(["1.ndjson": "\n", "2.ndjson": #"{"n":2}"#], "--records", "$.x[*]")
+        #expect(result.ending == .exit(65), "\(result.outputText)")
     }
 
     @Test func anEmptySourceAmongOthersHasNoRecords() throws {

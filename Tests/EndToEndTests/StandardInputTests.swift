@@ -108,6 +108,49 @@ struct StandardInputTests {
         #expect(try StoreContent.query(store, "SELECT count(*) FROM person") == "8000")
     }
 
+    /// A stream that is in chunks as a whole is compared to its end when one is given, and not missed when none is.
+    @Test(arguments: [true, false]) func comparesAStreamThatIsInChunks(isOther: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let lines = (0..<400).map { "{\"n\":\($0)}\n" }.joined()
+        let source = try directory.write(lines, to: "one.ndjson")
+        let store = directory.path("store.sqlite")
+        let arguments = ["import", "-", "--into", store, "--entity", "r"] + Self.run
+        let piped = try Piped("cat '\(source)'", into: arguments, directory: directory, stoppedAt: (40, store))
+        piped.importer.signal(SIGKILL)
+        #expect(piped.wait().ending == .signal(SIGKILL))
+        let before = try StoreContent.query(store, "SELECT * FROM r")
+        if isOther {
+            for other in ["", "{\"n\":1}\n{\"n\":2}\n", lines + "{\"n\":400}\n"] {
+                let refused = try run([Project.importer] + arguments, input: directory.write(other, to: "other"))
+                #expect(refused.ending == .exit(65) && refused.errorText.contains("--again"), "\(refused.errorText)")
+                #expect(try StoreContent.query(store, "SELECT * FROM r") == before)
+            }
+            #expect(try run([Project.importer] + arguments, input: source).ending == .exit(0))
+        } else {
+            #expect(try runImporter("resume", store).ending == .exit(0))
+        }
+        #expect(try StoreContent.query(store, "SELECT count(*), sum(n) FROM r") == "400|79800")
+    }
+
+    /// What a refused stream was cut into is in nobody's way.
+    @Test func anotherStreamLeavesNoChunks() throws {
+        let directory = try TemporaryDirectory()
+        let lines = (0..<400).map { "{\"n\":\($0)}\n" }.joined()
+        let source = try directory.write(lines, to: "one.ndjson")
+        let store = directory.path("store.sqlite")
+        let model = #"{"entities":{"r":{"attributes":{"n":{"type":"integer64"}}}}}"#
+        let given = ["--model", try directory.write(model, to: "model.json")]
+        let arguments = ["import", "-", "--into", store] + given + Self.run
+        let piped = try Piped("cat '\(source)'", into: arguments, directory: directory, stoppedAt: (40, store))
+        piped.importer.signal(SIGKILL)
+        #expect(piped.wait().ending == .signal(SIGKILL))
+        try FileManager.default.removeItem(atPath: store + ".chunks")
+        let other = try directory.write(lines.replacing("n", with: "k"), to: "other")
+        #expect(try runImporter("resume", store, input: other).ending == .exit(65))
+        #expect(try runImporter("resume", store, input: source).ending == .exit(0))
+        #expect(try StoreContent.query(store, "SELECT count(*), sum(n) FROM r") == "400|79800")
+    }
+
     @Test func asksForAnEntity() throws {
         let directory = try TemporaryDirectory()
         let source = try directory.write("[{\"a\":1}]", to: "source.json")

@@ -77,6 +77,12 @@ struct InferenceArguments: ParsableArguments {
         for name in types.map(\.name) where !seen.insert(name).inserted {
             throw ValidationError("--type: \(name) is given more than once")
         }
+        seen = []
+        for names in identifiers {
+            let parts = names.first?.split(separator: ":") ?? []
+            guard !seen.insert(parts.count > 1 ? String(parts[0]) : "").inserted else { continue }
+            throw ValidationError("--identifier is given more than once for the same entity: write --identifier A,B")
+        }
         try ShapeArguments.check(nestedDepth, "--nested-depth", in: JobOptions.nestedDepthRange)
         guard nested != .tables else { return }
         if nestedDepth != JobOptions().nestedDepth {

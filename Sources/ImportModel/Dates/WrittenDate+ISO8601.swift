@@ -62,18 +62,11 @@ extension WrittenDate {
     }
 }
 
-/// Whether `text` is a day with hyphens and a time with colons and seconds, in UTC in any spelling but `-00:00`, with at most
-/// milliseconds: an instant that names a day in the calendar, and neither 24:00 nor a leap second.
+/// Whether `text` is an instant in UTC, however ISO 8601 or programs write it, with at most milliseconds, which is not a leap second.
 package func isUTCInstant(_ text: ByteView) -> Bool {
-    guard text.count >= 20, text[10] == UInt8(ascii: "T") || text[10] == UInt8(ascii: " "),
-        text[16] == UInt8(ascii: ":"), let day = CalendarDay(text), day.isExtended,
-        let time = ClockTime(text, from: 11), time.isPlain, !time.hasMoreThanMilliseconds, time.end < text.count
-    else { return false }
+    guard text.count > 10, let date = WrittenDate(iso8601: text) else { return false }
     // The name of another zone would be lost.
-    if text[text.count - 1] == UInt8(ascii: "]"), !text.buffer.suffix(5).elementsEqual("[UTC]".utf8) { return false }
-    let zone = text[time.end]
-    if time.end + 1 == text.count { return zone == UInt8(ascii: "Z") }
-    return zone != UInt8(ascii: "-") && zone != UInt8(ascii: "z") && WrittenDate.zone(text, from: time.end) == 0
+    return date.offset == 0 && !date.hasMoreThanMilliseconds && !date.isLeapSecond && !date.hasZoneName
 }
 
 extension DateFormat {

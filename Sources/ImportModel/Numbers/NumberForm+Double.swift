@@ -139,12 +139,13 @@ extension NumberForm {
             double.write(to: &comparison)
             if comparison.isEqual { return true }
         }
-        return isExactlyRepresentableAsDouble || significantDigits > 15 && isPrint(of: double)
+        return isExactlyRepresentableAsDouble || isPrint(of: double)
     }
 
     /// Whether `double`, printed with as many digits as are written, is the value: `%.17g` of C, 20 digits of SQLite's shell.
     ///
-    /// SQLite works with a little more than a double has, so that its 20 digits, or 19 and a zero, may be a few units off.
+    /// SQLite works with a little more than a double has, so that its 20 digits, or 19 and a zero, may be a few units off: one where
+    /// it divides and multiplies by no more than 10,000, five where powers of ten are exact, and 2^-58 of the value elsewhere.
     func isPrint(of double: Double) -> Bool {
         guard significantDigits <= 800 else { return false }
         let isSQLite = 19...20 ~= significantDigits && point < mantissaEnd
@@ -163,7 +164,13 @@ extension NumberForm {
         let others = printed[..<1] + printed[min(2, start - 1)..<start - 1]
         guard isSQLite else { return others.elementsEqual(digits) }
         let (one, other) = (Self.integer(digits), Self.integer(others))
-        return max(one, other) - min(one, other) <= UInt128(significand >> 58)
+        let units: UInt64 =
+            switch exponent + significantDigits - 1 {
+            case -4...0: 1
+            case -6...27: 5
+            default: significand >> 58
+            }
+        return max(one, other) - min(one, other) <= UInt128(units)
     }
 
     private static func integer(_ digits: some Sequence<UInt8>) -> UInt128 {

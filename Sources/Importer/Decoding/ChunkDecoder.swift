@@ -87,12 +87,7 @@ package final class ChunkDecoder<Layout: RowLayout> {
         reader.skip(committed.records)
         hash(from: 0)
         guard reader.line == committed.records, hasher.digest == committed.hash else {
-            throw ImportError(
-                .sourceChanged,
-                at: source,
-                "has changed before the byte where the import stopped",
-                advice: "Give the source as it was, or restart the import with \(.restart)."
-            )
+            throw ImportError.sourceChanged(source)
         }
     }
 
@@ -338,6 +333,18 @@ package final class ChunkDecoder<Layout: RowLayout> {
                 bytes: head,
                 key: key
             )
+        )
+    }
+}
+
+extension ImportError {
+    /// What is in of a chunk is not in its source any more.
+    static func sourceChanged(_ source: String) -> ImportError {
+        ImportError(
+            .sourceChanged,
+            at: source,
+            "has changed before the byte where the import stopped",
+            advice: "Give the source as it was, or restart the import with \(.restart)."
         )
     }
 }

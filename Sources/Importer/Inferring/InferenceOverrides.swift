@@ -90,7 +90,7 @@ struct InferenceOverrides: Sendable {
         where !empty.contains(model.entities[name.entity].name) && !identified.contains(name.entity) {
             let entity = model.entities[name.entity]
             let found = name.candidates.lazy.compactMap { candidate in
-                entity.attributes.firstIndex { ExactText($0.name) == ExactText(candidate) }
+                entity.attributes.firstIndex(named: candidate)
             }.first
             guard let found else {
                 try checkChildren(model.entities.dropFirst(records), name.candidates)
@@ -129,14 +129,13 @@ struct InferenceOverrides: Sendable {
     private func applyTypes(to model: inout ModelDescription, empty: Set<String>) throws {
         var unknown = Set(types.keys.map { ExactText($0) })
         for entity in model.entities.indices {
-            for attribute in model.entities[entity].attributes.indices {
-                let name = ExactText(model.entities[entity].attributes[attribute].name)
-                guard let type = types.first(where: { ExactText($0.key) == name })?.value else { continue }
+            for (key, type) in types {
+                guard let attribute = model.entities[entity].attributes.firstIndex(named: key) else { continue }
                 model.entities[entity].attributes[attribute].type = type
                 if type == .date {
                     model.entities[entity].attributes[attribute].formats = DateFormat.written.map(\.name)
                 }
-                unknown.remove(name)
+                unknown.remove(ExactText(key))
             }
         }
         guard let name = unknown.map(\.text).min(), empty.isEmpty else { return }
@@ -155,5 +154,12 @@ struct InferenceOverrides: Sendable {
             let rest = names.count > most ? ", … and \(names.count - most) more" : ""
             return "\(entity.name) has: \(names.prefix(most).joined(separator: ", "))\(rest)"
         }.joined(separator: "\n")
+    }
+}
+
+extension [AttributeDescription] {
+    /// The attribute of a name, or else the one that is read at a path of that spelling, as notices have it.
+    func firstIndex(named name: String) -> Int? {
+        firstIndex { ExactText($0.name) == ExactText(name) } ?? firstIndex { $0.from.map(\.description) == [name] }
     }
 }

@@ -137,7 +137,8 @@ struct InferredEntities {
         var entity = entity
         if entity.identifier.isEmpty {
             entity.identifier = identifier.compactMap { candidates in
-                candidates.first { name in entity.attributes.contains { ExactText($0.name) == ExactText(name) } }
+                candidates.lazy.compactMap { entity.attributes.firstIndex(named: $0) }.first
+                    .map { entity.attributes[$0].name }
             }
         }
         entity.relationships = []

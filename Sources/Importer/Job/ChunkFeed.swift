@@ -123,28 +123,30 @@ package struct ChunkFeed {
         }
     }
 
-    /// A stream that cannot be opened at an offset is read up to there, and checked on the way.
+    /// A stream that cannot be opened at an offset is read up to there, and checked on the way; to its end, where it was given
+    /// again though all of it is in chunks: it may be another one.
     private mutating func advanceStandardInput() throws {
-        guard !point.isSplit, open[point.split.source] == nil else { return }
-        let source = job.sources[point.split.source]
-        guard !source.description.isRepeatable, point.split.position.byteOffset > 0 else { return }
-        var ranges = try run.journal.committed(of: job, source: point.split.source).ranges
+        let isWhole = point.isSplit && run.isGiven && run.limits.limit == nil
+        let given = isWhole ? job.sources.firstIndex { !$0.description.isRepeatable } : nil
+        let index = given ?? point.split.source
+        guard index < job.sources.count, open[index] == nil else { return }
+        let source = job.sources[index]
+        guard !source.description.isRepeatable, isWhole || point.split.position.byteOffset > 0 else { return }
+        var ranges = try run.journal.committed(of: job, source: index).ranges
         let end = ranges.last?.endByte ?? 0
-        ranges += point.chunks.filter { $0.source == point.split.source && $0.firstByte >= end }.map {
+        ranges += point.chunks.filter { $0.source == index && $0.firstByte >= end }.map {
             HashedRange(firstByte: $0.firstByte, endByte: $0.endByte, hash: $0.sourceHash)
         }
         let context = run.context
         let stream = try context.opener.open(source.description, interruption: context.interruption)
         do {
-            try SourceCheck(opener: context.opener, interruption: context.interruption).verify(
-                stream,
-                source.description.name,
-                ranges,
-                upTo: point.split.position.byteOffset
-            )
+            let check = SourceCheck(opener: context.opener, interruption: context.interruption)
+            let end = isWhole ? ranges.last?.endByte ?? 0 : point.split.position.byteOffset
+            try check.verify(stream, source.description.name, ranges, upTo: end)
+            if isWhole { try check.verifyEnd(of: stream, source.description.name) }
         } catch let error as ImportError where error.reason == .sourceChanged {
             throw error.advising("Nothing was changed. \(ImportError.waysPast(streamInto: context.store))")
         }
-        open[point.split.source] = stream
+        if !isWhole { open[index] = stream }
     }
 }

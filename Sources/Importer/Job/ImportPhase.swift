@@ -31,7 +31,14 @@ struct ImportPhase<Store: OrderedDestination> {
         let writers = try destination.writers(run.job, model, started: run.started, context.interruption)
         defer { try? writers.close() }
         let stage = ImportStage(run, model, writers)
-        let fault = try stage.run { try feed.feed($0, keepsAll: false) }
+        let fault: ImportError?
+        do {
+            fault = try stage.run { try feed.feed($0, keepsAll: false) }
+        } catch let error as ImportError where error.reason == .sourceChanged && !run.job.takesChunks {
+            // They are cut from something else than what is in the store.
+            try JobChunks.drop(of: run.job, in: run.directory)
+            throw error
+        }
         if let fault = fault ?? run.fault { throw run.ended(by: fault) }
         try context.interruption.check()
         try run.checkCompleteness()

@@ -4,7 +4,7 @@ extension ImportPlan {
         let (job, action): (StoredJob, Action) =
             switch decision {
             case .begin(let job, _, let replaced, _): (job, replaced == nil ? .begin : .restart)
-            case .resume(let job): (job, .resume)
+            case .resume(let job, _): (job, .resume)
             case .nothing(let job, _): (job, .nothing)
             }
         self.init(

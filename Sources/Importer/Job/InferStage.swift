@@ -138,8 +138,11 @@ final class InferStage: Sendable {
         let seen = inferred.flatMap(\.notices)
         let references = rules.policy == .tables ? ReferenceCandidates(in: model.entities, seen).notices : []
         let notices = (seen + references).filter { notice in
-            guard case .identifierCandidate = notice.finding else { return true }
-            return !named.contains(notice.entity)
+            switch notice.finding {
+            case .identifierCandidate: !named.contains(notice.entity)
+            case .decimals: overrides.types.isEmpty || model.isDecimal(notice.path, of: notice.entity)
+            default: true
+            }
         }
         return (model, InferenceNotice.lines(notices, children: Set(children.map(\.name))))
     }
@@ -173,5 +176,13 @@ final class InferStage: Sendable {
         }
         stored.values.forEach(reserve)
         return names
+    }
+}
+
+extension ModelDescription {
+    /// Whether an attribute of an entity that is read at a path is a decimal.
+    fileprivate func isDecimal(_ path: AttributePath, of entity: String) -> Bool {
+        let entity = entities.first { $0.name == entity }
+        return entity?.attributes.contains { $0.from.contains(path) && $0.type == .decimal } ?? false
     }
 }

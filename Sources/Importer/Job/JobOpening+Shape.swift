@@ -12,7 +12,8 @@ extension JobOpening {
         let changes = jobs.filter { $0.change != nil }
         var known: [String: KnownRecords] = [:]
         for job in jobs.reversed() where job.retry == nil && job.change == nil {
-            guard !StoredJob.isUndone(job.id, changes) else { continue }
+            // Where there never was a record, there need not be any.
+            guard !StoredJob.isUndone(job.id, changes), try journal.marker(of: job).recordOrdinal > 0 else { continue }
             for (entity, path) in job.sources.flatMap({ zip($0.entities, $0.shape.paths) }) {
                 let key = entity.asciiLowercased
                 guard keys.contains(key), let path = try? RecordPath(path) else { continue }

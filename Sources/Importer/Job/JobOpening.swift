@@ -11,14 +11,16 @@ struct JobOpening {
         /// It may replace an interrupted one.
         case begin(StoredJob, open: [Int: SourceStream], replacing: StoredJob? = nil, retry: (any RetryPlan)? = nil)
         /// A job that is in the store and not finished.
-        case resume(StoredJob)
+        ///
+        /// Its sources may have been given again, to be compared.
+        case resume(StoredJob, isGiven: Bool = false)
         /// A job that is in the store and finished; some of the objects that it brought may be gone since.
         case nothing(StoredJob, isPartial: Bool = false)
 
         /// What is to be run; nil for nothing.
         var job: StoredJob? {
             switch self {
-            case .begin(let job, _, _, _), .resume(let job): job
+            case .begin(let job, _, _, _), .resume(let job, _): job
             case .nothing: nil
             }
         }
@@ -122,14 +124,15 @@ struct JobOpening {
                     : ImportError.waysPast(streamInto: store)
             )
         }
-        return try replacement(for: job, jobs, journal) ?? resumed(job, options.maxErrors, journal)
+        return try replacement(for: job, jobs, journal)
+            ?? .resume(resumed(job, options.maxErrors, journal), isGiven: true)
     }
 
     /// - Parameter maxErrors: how many rejects the job may have from now on; nil to leave that as it is.
-    private func resumed(_ job: StoredJob, _ maxErrors: ErrorLimit?, _ journal: any JournalReader) throws -> Decision {
+    private func resumed(_ job: StoredJob, _ maxErrors: ErrorLimit?, _ journal: any JournalReader) throws -> StoredJob {
         try checkIndexes(of: job)
         if let model = job.model { try checkIdentifiers(of: model, replacing: job, journal) }
-        guard let maxErrors else { return .resume(job) }
+        guard let maxErrors else { return job }
         guard job.options.onError != .stop else {
             throw ImportError(
                 .optionsConflict,
@@ -141,7 +144,7 @@ struct JobOpening {
         var job = job
         job.options.maxErrors = maxErrors
         try job.options.check()
-        return .resume(job)
+        return job
     }
 
     private func checkIndexes(of job: StoredJob) throws {
@@ -305,7 +308,7 @@ struct JobOpening {
     func decideToResume(_ maxErrors: ErrorLimit?, _ journal: any JournalReader) throws -> Decision {
         let jobs = try journal.jobs()
         if let open = jobs.last(where: { $0.state != .finished }) {
-            return try replacement(for: open, jobs, journal) ?? resumed(open, maxErrors, journal)
+            return try replacement(for: open, jobs, journal) ?? .resume(resumed(open, maxErrors, journal))
         }
         guard let last = jobs.last else {
             throw ImportError(.storeEmpty, at: store, "holds no import", advice: "Begin one with \(call: .importing).")

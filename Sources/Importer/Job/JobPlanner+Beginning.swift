@@ -27,6 +27,7 @@ private enum TextBeginning {
     ///
     /// Texts in CSV double their quotes, which reads as strings that touch: no line of JSON has that.
     static func firstFault(in text: [UInt8], isLines: Bool) -> Int? {
+        if let place = textBeforeJSON(in: text) { return place }
         var index = 0
         while true {
             while index < text.count, ByteScan.isSpace(text[index]) { index += 1 }
@@ -69,6 +70,16 @@ private enum TextBeginning {
         return word.isEmpty || (try? JSONValue(parsing: word)) != nil ? nil : end
     }
 
+    /// Where JSON begins in the first line, if each of the first lines has some text before it.
+    private static func textBeforeJSON(in text: [UInt8]) -> Int? {
+        let lines = text.prefix(64 << 10).split(separator: 0x0A, maxSplits: 100).dropLast()
+        let places = lines.map { line in
+            opens(line[line.startIndex])
+                ? nil : line.indices.dropFirst().first { opens(line[$0]) && ByteScan.isSpace(line[$0 - 1]) }
+        }
+        return places.count > 1 && places.allSatisfy { $0 != nil } ? places[0] : nil
+    }
+
     private static func isWordByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
@@ -90,9 +101,10 @@ private enum TextBeginning {
             "alter", "begin", "begin;", "copy", "create", "drop", "insert", "lock", "pragma", "select", "set", "start",
             "update", "use", "with",
         ]
-        if statements.contains(word) || word.hasPrefix("--") || word.hasPrefix("/*") { return "SQL" }
+        if statements.contains(word) || word.hasPrefix("--") && !word.hasPrefix("---") || word.hasPrefix("/*") { return "SQL" }
         if word.hasPrefix("<") { return "XML or HTML" }
         if text.prefix(4_096).contains(0) { return nil }
+        if textBeforeJSON(in: text) != nil { return "lines with text before their JSON" }
         if first.hasPrefix("\"") || first.contains(",\"") { return "CSV" }
         if first.first == "["
             || first.first?.isNumber == true && first.prefix(24).contains(where: { ":/-".contains($0) })

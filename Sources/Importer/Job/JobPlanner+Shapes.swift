@@ -81,7 +81,7 @@ extension JobPlanner {
         let sample = try stream.peek()
         let isGiven = GivenRecords.isName(source.name)
         var hints = ShapeDetector.Hints(paths: known.paths, keys: known.keys, nested: nestedKeys)
-        hints.areLinesNamed = isGiven || Self.isOfLines(source.member ?? source.path ?? "")
+        hints.areLinesNamed = isGiven || Self.isOfLines(source.member ?? source.path ?? source.name)
         let detector = ShapeDetector(sample.bytes, isWhole: sample.isWhole, hints: hints)
         try checkBeginning(of: sample.bytes, isLines: detector.isLines, source)
         var detection = detector.detection
@@ -95,7 +95,9 @@ extension JobPlanner {
         if case .found(_, let paths, _) = detection {
             keys = paths.reduce(into: []) { $0.formUnion(detector.recordKeys(at: $1)) }
             others = paths.flatMap { treeLines(at: $0, detector, source) }
-            if paths == [.root], !isGiven, detector.topLevelValues.count == 1, let other = detector.collections.first {
+            if paths == [.root], !isGiven, !makesTables, detector.topLevelValues.count == 1,
+                let other = detector.collections.first(where: { $0.count > 0 })
+            {
                 others.append(
                     "\(source.displayName): the \(other.words) at \(other.path) stay inside of their record; "
                         + "\(.records, other.path.description) makes them records"
@@ -125,8 +127,11 @@ extension JobPlanner {
                 if looks[source].isOneObject, Set(paths).count > 1 {
                     // What cannot be read otherwise comes first.
                     let firm = sources.filter { $0 != source && !looks[$0].isOneObject }
-                    let unsure = sources.filter { $0 != source && looks[$0].isOneObject && looks[$0].paths != [.root] }
-                    for other in firm + unsure {
+                    let unsure = sources.filter { $0 != source && looks[$0].isOneObject && !looks[$0].keys.isEmpty }
+                    let isPage = unsure.filter { looks[$0].paths != [.root] }
+                    // A record with an empty list looks like an empty page.
+                    let isRecord = looks[source].keys.isEmpty ? unsure.filter { looks[$0].paths == [.root] } : []
+                    for other in firm + isPage + isRecord {
                         others.paths += looks[other].paths.filter { !others.paths.contains($0) }
                         others.keys.formUnion(looks[other].keys)
                     }
@@ -156,6 +161,9 @@ extension JobPlanner {
                 + "\(anyOf: .entity). Nothing was written."
         )
     }
+
+    /// Whether arrays within records become rows of their own.
+    private var makesTables: Bool { options.model == nil && options.nested == .tables }
 
     /// The name of a source's entity as SQLite compares names; empty where it is not known yet.
     private func entityKey(of source: SourceDescription) -> String { entity(of: source)?.asciiLowercased ?? "" }
@@ -193,7 +201,8 @@ extension JobPlanner {
         switch look.detection {
         case .found(let layout, let paths, let reason):
             let texts = paths.map(\.description)
-            let shape = SourceShape(layout: layout, paths: texts)
+            let isEmpty = reason == ShapeDetector.asBefore && look.keys.isEmpty
+            let shape = SourceShape(layout: layout, paths: texts, isEmpty: isEmpty ? true : nil)
             guard reason != ShapeDetector.noValue else { return (shape, nil) }
             return (shape, "records at \(texts.joined(separator: ", ")) (\(reason))")
         case .unnameable(let candidate):
@@ -224,7 +233,7 @@ extension JobPlanner {
     /// Says that the records at a path that was found hold more of their kind, which stay inside of them.
     private func treeLines(at path: RecordPath, _ detector: ShapeDetector, _ source: SourceDescription) -> [ImportText]
     {
-        let levels = detector.treeLevels(at: path)
+        let levels = makesTables ? [] : detector.treeLevels(at: path)
         guard levels.count > 1 else { return [] }
         // By the model, they become rows.
         let below = levels[1].path.steps.dropFirst(path.steps.count)
@@ -252,7 +261,7 @@ extension ShapeDetector.Candidate {
         case .array: "array of \(count) objects"
         case .keyed: "\(count) objects by key"
         case .keyedArrays: "\(count) arrays of objects by key"
-        case .arrays: "\(count) arrays"
+        case .arrays: self.count == 0 ? "empty array" : "\(count) arrays"
         }
     }
 }

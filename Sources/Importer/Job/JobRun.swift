@@ -24,6 +24,8 @@ package struct JobRun {
     package var job: StoredJob
     /// Sources that are open already, by their index in the job.
     package var open: [Int: SourceStream]
+    /// Whether the sources of a job that was there before were given again, to be compared with it.
+    var isGiven = false
     /// What was wrong with a source when its records were inferred: what is before it is imported first.
     package var fault: ImportError?
     /// Whether the job's model was inferred from other records than there are: all are looked at again, and imported again.
@@ -113,7 +115,7 @@ package struct JobRun {
     ///
     /// - Parameter fault: what is wrong.
     package func ended(by fault: ImportError) -> ImportError {
-        guard fault.reason == .notJSON, (try? journal.recordCounts(of: job).read) == 0 else { return fault }
+        guard [.notJSON, .cannotDecompress].contains(fault.reason), (try? journal.recordCounts(of: job).read) == 0 else { return fault }
         abandon()
         return fault.advising("No record was imported. Correct or complete the source, then run the command again.")
     }

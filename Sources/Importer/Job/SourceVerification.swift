@@ -72,6 +72,46 @@ struct SourceVerification {
                 "Give the file as it was up to there, or retry the lines that are left under another name."
             )
         }
+        // Where records are imported again, no worker compares those of the chunk that is imported in part.
+        if isModelStale, index == marker.source, marker.chunkRecords > 0 { try verifyPart(now, index, marker) }
+    }
+
+    /// Thrown to end a split after its first chunk.
+    private struct Done: Error {}
+
+    /// Makes sure that a source still has the records of the chunk that is imported in part.
+    private func verifyPart(_ now: SourceDescription, _ index: Int, _ marker: Marker) throws {
+        let (context, directory, shape) = (run.context, run.directory, run.job.sources[index].shape)
+        let start = SplitStart(
+            source: index,
+            position: marker.chunkStart,
+            firstOrdinal: marker.recordOrdinal - Int64(marker.chunkRecords) + 1,
+            minimumEnd: marker.byteOffset
+        )
+        let number = min(marker.chunksDone, 1 << 32) + 1
+        defer { try? directory.remove(ChunkDirectory.fileName(number)) }
+        let stream = try context.opener.open(now, at: start.position.byteOffset, interruption: context.interruption)
+        var made: ChunkEntry?
+        let splitter = try SourceSplitter(
+            stream: stream,
+            at: stream.offset,
+            settings: SourceSplitter.Settings(of: shape, run.limits),
+            writer: ChunkWriter(again: number, in: directory),
+            start: start
+        ) {
+            made = $0
+            throw Done()
+        }
+        do { _ = try splitter.run() } catch is Done {}
+        if let made, made.records >= marker.chunkRecords {
+            let reader = ChunkReader(maxDepth: 1)
+            let limit = run.limits.maxRecordBytes
+            try reader.open(SealedChunk(made, in: directory, shape: shape, maxRecordBytes: limit))
+            reader.skip(marker.chunkRecords)
+            let part = reader.bytes[..<reader.offset].withUnsafeBytes { XXH3Hasher.digest(of: $0) }
+            if reader.line == marker.chunkRecords, part == marker.chunkHash { return }
+        }
+        throw ImportError.sourceChanged(now.name)
     }
 
     /// Whether all that was cut of a source is still in it, as the hashes in the store and in the manifest say.

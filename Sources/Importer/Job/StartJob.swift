@@ -29,8 +29,8 @@ struct StartJob {
             switch decision {
             case .begin(let job, let open, let replaced, let retry):
                 return try begin(job, open, replacing: replaced, retry, journal)
-            case .resume(let job), .nothing(let job, _):
-                return try resume(job, journal)
+            case .resume(let job, let isGiven): return try resume(job, isGiven: isGiven, journal)
+            case .nothing(let job, _): return try resume(job, isGiven: false, journal)
             }
         } catch {
             destination.abandon()
@@ -87,14 +87,16 @@ struct StartJob {
 
     // MARK: A job that is there
 
-    private func resume(_ interrupted: StoredJob, _ journal: any Journal) throws -> JobRun {
+    private func resume(_ interrupted: StoredJob, isGiven: Bool, _ journal: any Journal) throws -> JobRun {
         var job = interrupted
         try journal.bringUp()
         let directory = try JobChunks(journal: journal, store: context.store).open(of: &job, context.options)
         let indexes = try journal.resume(job, building: StoreIndexes(wanted: context.options.indexes))
         try journal.removeLeftFiles()
         let before = JobRun.Before(state: interrupted.state, message: interrupted.message, indexes: indexes)
-        return run(job, [:], in: directory, before, secondsBefore: try journal.marker(of: job).seconds, journal)
+        var run = run(job, [:], in: directory, before, secondsBefore: try journal.marker(of: job).seconds, journal)
+        run.isGiven = isGiven
+        return run
     }
 
     private func run(

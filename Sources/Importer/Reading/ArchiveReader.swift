@@ -66,7 +66,8 @@ final class ArchiveReader: ByteStream {
             var entry: OpaquePointer?
             let result = archive_read_next_header(archive, &entry)
             if result == ARCHIVE_EOF { return nil }
-            guard result >= ARCHIVE_WARN, let entry else { throw lastError() }
+            // What could be tried again is a header that is damaged.
+            guard result == ARCHIVE_OK || result == ARCHIVE_WARN, let entry else { throw lastError() }
             memberCount += 1
             let name = Self.name(of: entry) ?? "#\(memberCount)"
             if name.hasPrefix("__MACOSX/") { continue }
@@ -107,7 +108,9 @@ final class ArchiveReader: ByteStream {
             pending = UnsafeRawBufferPointer(rebasing: pending[count...])
             filled += count
         }
-        if filled == 0, let failure { throw failure }
+        // Of a member that is read at once, nothing is given if its checksum says that it is damaged.
+        let isDamaged = delivered <= filled && (failure as? Damage)?.reason.contains("CRC") == true
+        if filled == 0 || isDamaged, let failure { throw failure }
         return filled
     }
 
@@ -123,6 +126,26 @@ final class ArchiveReader: ByteStream {
         pending = UnsafeRawBufferPointer(start: bytes, count: count)
         delivered += Int64(count)
         return true
+    }
+
+    /// How many bytes stand before the zip archive that a file ends with; nil where that is not known.
+    ///
+    /// Of zip archives one after the other, libarchive reads the last one. Its directory says how far before its end it begins.
+    static func bytesBeforeZip(in file: DescriptorStream) throws -> Int64? {
+        guard let size = file.seek(0, SEEK_END) else { return nil }
+        let start = max(0, size - 65_557)
+        _ = file.seek(start, SEEK_SET)
+        var tail: [UInt8] = []
+        var block = [UInt8](repeating: 0, count: 64 << 10)
+        while case let count = try file.read(into: &block), count > 0 { tail += block[..<count] }
+        let mark: [UInt8] = [0x50, 0x4B, 5, 6]
+        guard tail.count >= 22,
+            let end = (0...(tail.count - 22)).last(where: { tail[$0..<($0 + 4)].elementsEqual(mark) })
+        else { return nil }
+        func number(at place: Int) -> Int64 { (0..<4).reduce(0) { $0 | Int64(tail[place + $1]) << (8 * Int64($1)) } }
+        let (length, offset) = (number(at: end + 12), number(at: end + 16))
+        // Of one that is larger than 4 GiB, they are elsewhere.
+        return max(length, offset) < 0xFFFF_FFFF ? start + Int64(end) - length - offset : nil
     }
 
     private func lastError() -> any Error {

@@ -158,7 +158,14 @@ final class ArchiveStream: ByteStream {
             }
             guard let decoder = try format.decoder() else {
                 // What was looked at is read again by seeking.
-                let isSeekable = depth == 0 && file.isSeekable && file.seek(0, SEEK_SET) != nil
+                var isSeekable = depth == 0 && file.isSeekable
+                if isSeekable, format == .zip, let before = try ArchiveReader.bytesBeforeZip(in: file), before > 0 {
+                    throw ArchiveReader.Damage(
+                        reason: "it is several zip archives one after the other",
+                        advice: "Take them apart: the last one begins at byte \(before)."
+                    )
+                }
+                isSeekable = isSeekable && file.seek(0, SEEK_SET) != nil
                 return .archive(try ArchiveReader(isSeekable ? file : stream, seekable: isSeekable ? file : nil))
             }
             stream = PeekedStream(DecompressedStream(stream, format, decoder: decoder))

@@ -32,6 +32,8 @@ final class LineSplitter {
         case to(Int)
         /// Further bytes decide.
         case unknown
+        /// A record that is not whole where the source ends.
+        case truncated
     }
 
     init(builder: ChunkBuilder, matcher: RecordMatcher, maxRecordBytes: Int) {
@@ -75,6 +77,7 @@ final class LineSplitter {
                     case .unknown:
                         builder.endBlock(after: end)
                         return end
+                    case .truncated: return count
                     }
                 }
                 try builder.endRecord(
@@ -124,14 +127,14 @@ final class LineSplitter {
             let next = min(lineEnd + 1, count)
             guard try takes(ByteView(base: block + start, count: next - start)) else { return .none }
             guard parser.handler.isWithinContainer else { return lineEnd == end ? .none : .to(lineEnd) }
-            guard next < count else { break }
+            guard next < count else { return isLast ? .truncated : .unknown }
             start = next
             let found = memchr(block + start, 0x0A, count - start)
             lineEnd = found.map { UnsafeRawPointer($0) - UnsafeRawPointer(block) } ?? count
             guard lineEnd < limit else { return .none }
             if found == nil, !isLast { return .unknown }
         }
-        return lineEnd + 1 >= count && !isLast ? .unknown : .none
+        return .none
     }
 
     /// Takes the last line, if the source does not end with a line break.

@@ -54,7 +54,7 @@ extension ShapeDetector {
             case .array where isArray(member.value, of: .object):
                 let count = children(of: member.value).count
                 add(member.value, steps + [.anyElement], .array, count: count, invalidKey)
-            case .array where isArray(member.value, of: .array):
+            case .array where isArray(member.value, of: .array) || isEmpty(member.value):
                 let count = children(of: member.value).count
                 add(member.value, steps + [.anyElement], .arrays, count: count, invalidKey)
             case .object where steps.count < Self.maxKeys:
@@ -63,6 +63,9 @@ extension ShapeDetector {
             }
         }
     }
+
+    /// Whether nothing is in a container.
+    private func isEmpty(_ container: Int) -> Bool { Int(tape.tokens[container].next) == container + 1 }
 
     private func candidate(
         _ container: Int,
@@ -79,6 +82,16 @@ extension ShapeDetector {
             isWhole: !isOpen,
             bytes: isOpen ? text.count - Int(token.start) : Int(token.length)
         )
+    }
+
+    /// Whether an array of objects describes the columns of rows: by its key, and as each says a name and a type.
+    func describesColumns(_ candidate: Candidate) -> Bool {
+        guard candidate.kind == .array, case .key(let name)? = candidate.path.steps.dropLast().last,
+            ["meta", "col", "field", "schema", "head"].contains(where: name.lowercased().contains)
+        else { return false }
+        let keys = recordKeys(at: candidate.path).map { $0.text.lowercased() }
+        return keys.contains { $0.hasSuffix("type") }
+            && keys.contains { ["name", "id", "label", "field", "column", "fieldname", "column_name"].contains($0) }
     }
 
     /// Whether this is an array, and more than half of its elements are objects.
@@ -107,7 +120,7 @@ extension ShapeDetector {
             switch value.kind {
             case .null, .boolean, .number: continue
             case .string where value.length == 0: continue
-            case .array where Int(value.next) == member.value + 1 && firstInvalidByte(of: member.key) == nil:
+            case .array where isEmpty(member.value) && firstInvalidByte(of: member.key) == nil:
                 path = path ?? RecordPath(steps: steps + [.anyElement])
             case .object where steps.count < Self.maxKeys && hasOnlyCounts(member.value, steps: steps, &path): continue
             default: return false
@@ -148,11 +161,11 @@ extension ShapeDetector {
         case (.anyMember, .object): children = members(of: value).prefix(Self.judgedChildren).map(\.value)
         case (.key(let name), .object):
             let member = members(of: value).first { ExactText(key($0.key)) == ExactText(name) }
-            guard let member else { return nil }
+            guard let member else { return value > 0 && isEmpty(value) ? [] : nil }
             children = [member.value]
-        // Some languages write what is empty as the other one.
-        case (.anyElement, .object) where Int(tape.tokens[value].next) == value + 1: return []
-        case (.anyMember, .array) where Int(tape.tokens[value].next) == value + 1: return []
+        // Some languages write what is empty as the other one, or as null.
+        case (.anyElement, .object) where isEmpty(value), (.anyMember, .array) where isEmpty(value): return []
+        case (_, .null): return []
         default: return nil
         }
         var found: [Int] = []

@@ -6,6 +6,8 @@ import ImportModel
 struct ShapeDetector {
     /// The reason for a shape where there is nothing to judge by: what is wrong is said when it is read.
     static let noValue = "no JSON value was found"
+    /// The reason for record paths that other sources have.
+    static let asBefore = "as before"
 
     /// What is known of a source besides its bytes.
     struct Hints: Sendable, Hashable {
@@ -112,7 +114,7 @@ struct ShapeDetector {
     /// Of something that is not JSON it is the shape before the fault, so that the splitter comes to the fault and reports it.
     var detection: Detection {
         if text.allSatisfy(Self.isWhiteSpace) {
-            return isWhole ? .empty : root("nothing but white space so far")
+            return isWhole ? .empty : root(text.isEmpty ? Self.noValue : "nothing but white space so far")
         }
         for reading in Self.readings {
             if let detection = reading(self) { return detection }
@@ -130,7 +132,7 @@ struct ShapeDetector {
         let path = hints.paths.first { leads(to: $0) }
         // Nothing at all is no record where records are inside of something.
         return (path ?? (isEmptyObject && !hints.paths.contains(.root) ? hints.paths.first : nil)).map { path in
-            .found(layout: path == .root && isLines ? .lines : .stream, paths: [path], reason: "as before")
+            .found(layout: path == .root && isLines ? .lines : .stream, paths: [path], reason: Self.asBefore)
         }
     }
 
@@ -138,7 +140,11 @@ struct ShapeDetector {
     private var asArrays: Detection? {
         let values = topLevelValues
         guard let first = values.first, tape.tokens[first].kind == .array else { return nil }
-        if values.count == 1, !isLines { return elements("a top-level array") }
+        if values.count == 1, !isLines {
+            // Where lines are records, one of scalars is a row.
+            let isRow = hints.areLinesNamed && lines.begun == 1 && !children(of: first, limit: 1).isEmpty
+            return isRow && !isArrayOfObjects(first) ? nil : elements("a top-level array")
+        }
         guard areArraysOfObjects(values) else { return nil }
         return elements(isLines ? "an array of objects per line" : "arrays one after the other")
     }
@@ -165,7 +171,11 @@ struct ShapeDetector {
         let largest = candidates.first { $0.bytes * 20 >= text.count * 19 }
         guard let chosen = candidates.count == 1 ? first : largest else { return .ambiguous(candidates) }
         // Rows whose columns the objects describe.
-        let rows = all.filter { $0.kind == .arrays && ($0.bytes > chosen.bytes || $0.width == chosen.count) }
+        let rows = all.filter { other in
+            other.kind == .arrays
+                && (other.bytes > chosen.bytes || other.width == chosen.count
+                    || other.count == 0 && describesColumns(chosen))
+        }
         guard rows.isEmpty else { return .ambiguous([chosen] + rows) }
         guard chosen.invalidKeyOffset == nil else { return .unnameable(chosen) }
         let reason = "\(candidates.count == 1 ? "the only" : "by far the largest") \(chosen.kind.rawValue)"

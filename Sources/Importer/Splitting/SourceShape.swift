@@ -14,10 +14,13 @@ public struct SourceShape: Sendable, Hashable, Codable {
     public let layout: Layout
     /// The record paths, as text (`$.users[*]`).
     public let paths: [String]
+    /// True if the source was found to have nothing where other sources of its entity have records; nil otherwise.
+    public let isEmpty: Bool?
 
     /// A layout with its record paths.
-    public init(layout: Layout, paths: [String]) {
+    public init(layout: Layout, paths: [String], isEmpty: Bool? = nil) {
         self.layout = layout
         self.paths = paths
+        self.isEmpty = isEmpty
     }
 }

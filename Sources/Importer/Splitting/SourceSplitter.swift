@@ -20,6 +20,8 @@ final class SourceSplitter {
         var limits = SplitLimits()
         /// True if the source may have no value at all.
         var mayBeEmpty = false
+        /// True if nothing needs to be at the paths.
+        var isEmpty = false
         /// How many bytes are read at a time, from 1.
         var blockSize = SourceSplitter.defaultBlockSize
         /// How many bytes of a token yajl sees at least, if it spans blocks.
@@ -178,12 +180,14 @@ final class SourceSplitter {
         do {
             try finish()
         } catch let fault as ScanFault where fault.kind == .empty && settings.mayBeEmpty {
-            builder.findCollections(matcher.all)
+            // It has all values that there are of those at its top, and says nothing of other paths.
+            builder.findCollections(matcher.complete[0])
         } catch let fault as ScanFault {
             return .fault(try seal(at: fault, UnsafeBufferPointer(start: nil, count: 0)))
         } catch is ChunkBuilder.LimitReached {
             // Nothing is wanted any more where there is nothing any more.
         }
+        if settings.isEmpty { builder.findCollections(matcher.all) }
         try builder.finish()
         return .finished
     }
@@ -210,6 +214,6 @@ extension SourceSplitter.Settings {
     /// - Throws: `ImportError` where a path of the shape is none.
     init(of shape: SourceShape, _ limits: SplitLimits, mayBeEmpty: Bool = false) throws {
         let paths = try shape.paths.map { try RecordPath($0) }
-        self.init(layout: shape.layout, paths: paths, limits: limits, mayBeEmpty: mayBeEmpty)
+        self.init(layout: shape.layout, paths: paths, limits: limits, mayBeEmpty: mayBeEmpty, isEmpty: shape.isEmpty == true)
     }
 }

@@ -53,7 +53,13 @@ struct PreviewTool {
         var samples: [(sample: SourceStream.Sample, offset: Int64)] = []
         for (index, source) in sampled.sources.enumerated() {
             let stream = try open[index] ?? opener.open(source.description, interruption: interruption)
-            samples.append((try stream.peek(limit: Self.sampleBytes), stream.offset))
+            let sample = try stream.peek(limit: Self.sampleBytes)
+            if sample.bytes.isEmpty, !sample.isWhole {
+                // What is wrong with its first byte is said when it is read.
+                var byte: [UInt8] = [0]
+                _ = try stream.read(into: &byte)
+            }
+            samples.append((sample, stream.offset))
         }
         let own = folder + "/store.sqlite"
         var (report, message, notices) = try importSample(sampled, samples, into: own)

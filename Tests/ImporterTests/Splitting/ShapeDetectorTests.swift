@@ -109,6 +109,11 @@ struct ShapeDetectorTests {
             "{\"cols\":[{\"n\":\"a long name\"},{\"n\":\"b\"}],\"rows\":[[1,2]]}",
             .ambiguous(["$.cols[*]", "$.rows[*]"])
         ),
+        (
+            "{\"meta\":[{\"name\":\"a\",\"type\":\"T\"}],\"data\":[],\"rows\":0}",
+            .ambiguous(["$.meta[*]", "$.data[*]"])
+        ),
+        ("{\"items\":[{\"name\":\"a\",\"type\":\"T\"}],\"errors\":[]}", .found(.stream, "$.items[*]")),
         ("{\"rows\":[{\"a\":[1,2,3]}],\"box\":[[1,2],[3,4]]}", .found(.stream, "$.rows[*]")),
         ("{\"items\":[null,{},{}]}", .found(.stream, "$.items[*]")),
         ("{\"i\\u0074ems\":[{}]}", .found(.stream, "$.items[*]")),
@@ -212,6 +217,7 @@ struct ShapeDetectorTests {
             ("{\"name\":\"n\",\"items\":[]}", known("$.items[*]", keys: "n"), .found(.stream, "$.items[*]")),
             ("{\"items\":{}}", known("$.items[*]", keys: "n"), .found(.stream, "$.items[*]")),
             ("{\"items\":[]}", known("$.items.*", keys: "n"), .found(.stream, "$.items.*")),
+            ("{\"kind\":\"L\",\"items\":null}", known("$.items[*]", keys: "kind"), .found(.stream, "$.items[*]")),
             ("{\"a\":{\"n\":1}}", known("$.*", keys: "n"), .found(.stream, "$.*")),
             ("{}", known("$.*", keys: "n"), .found(.stream, "$.*")),
             ("{}", known("$.a[*]", keys: "n"), .found(.stream, "$.a[*]")),

@@ -51,6 +51,96 @@ struct DeletedObjectTests {
         #expect(try runImporter("verify", store).ending == .exit(0))
     }
 
+    /// - Parameters:
+    ///   - tags: what the orders have: a list in a join table, or a to-one in a column.
+    ///   - referring: the table that refers to rows of `tag` by their row ids, and its column.
+    @Test(
+        arguments: [
+            (#""toMany": true, "inverse": "orders""#, "orders_tag", "tag_row_id"),
+            (#""inverse": "orders""#, "orders", "tag_row_id"),
+        ]
+    )
+    func whatRefersToARowThatIsGoneRefersToNoNewOne(relationship: String, table: String, column: String) throws {
+        let directory = try TemporaryDirectory()
+        let store = directory.path("s.sqlite")
+        let model = try directory.write(
+            """
+            {"entities": {
+              "orders": {"identifier": ["no"], "attributes": {"no": {"type": "string"}},
+                "relationships": {"tag": {"entity": "tag", "from": "tag", \(relationship)}}},
+              "tag": {"attributes": {"t": {"type": "string"}},
+                "relationships": {"orders": {"entity": "orders", "toMany": true, "inverse": "tag"}}}}}
+            """,
+            to: "m.json"
+        )
+        func order(_ no: String, _ tag: String) -> String {
+            let object = #"{"t": "\#(tag)"}"#
+            return #"{"no": "\#(no)", "tag": \#(relationship.contains("toMany") ? "[\(object)]" : object)}"#
+        }
+        func tags() throws -> String {
+            try StoreContent.query(
+                store,
+                """
+                SELECT o.no, coalesce(t, '-') FROM orders AS o
+                LEFT JOIN \(table) AS l ON l.\(table == "orders" ? "no" : "orders_no") = o.no
+                LEFT JOIN tag ON tag.row_id = l.\(column) ORDER BY 1, 2
+                """
+            )
+        }
+        try importLines([order("A", "x"), order("B", "y")], ["--model", model], directory)
+        try StoreContent.execute(store, "DELETE FROM tag WHERE t = 'y'")
+        try importLines([order("C", "z"), order("D", "w")], ["--model", model], directory)
+        #expect(try tags() == "A|x\nB|-\nC|z\nD|w")
+        // The object itself says what it has.
+        try importLines([order("B", "y")], ["--model", model], directory)
+        #expect(try tags() == "A|x\nB|y\nC|z\nD|w")
+        #expect(try StoreContent.query(store, "SELECT group_concat(row_id) FROM tag") == "1,3,4,5")
+    }
+
+    @Test func aRowIDIsNotGivenAgain() throws {
+        let directory = try TemporaryDirectory()
+        let store = directory.path("s.sqlite")
+        try importLines(Self.orders, ["--nested", "tables"], directory)
+        // Nothing in the store refers to it any more; what another program has kept may.
+        try StoreContent.execute(store, "DELETE FROM orders WHERE no = 'B'; DELETE FROM orders_lines WHERE sku <> 'x'")
+        try importLines([#"{"no": "C"}"#], ["--nested", "tables"], directory)
+        try StoreContent.execute(store, "DELETE FROM orders")
+        try importLines([#"{"no": "D"}"#, #"{"no": "E"}"#], ["--nested", "tables"], directory)
+        #expect(try StoreContent.query(store, "SELECT row_id, no FROM orders") == "4|D\n5|E")
+    }
+
+    @Test func aRowIDOfATableOfOthersIsNotGivenAgain() throws {
+        let directory = try TemporaryDirectory()
+        let store = directory.path("s.sqlite")
+        try StoreContent.execute(
+            store,
+            """
+            CREATE TABLE orders(id INTEGER PRIMARY KEY, no TEXT); CREATE TABLE notes(text TEXT, of REFERENCES orders);
+            INSERT INTO orders VALUES(1, 'A'); INSERT INTO notes VALUES('late', 7), ('odd', 'x')
+            """
+        )
+        try importLines([#"{"no": "B"}"#, #"{"no": "C"}"#], [], directory)
+        #expect(try StoreContent.query(store, "SELECT id, no FROM orders") == "1|A\n8|B\n9|C")
+    }
+
+    @Test func whatElementsHaveLeftGoesAtTheEndOfAJob() throws {
+        let directory = try TemporaryDirectory()
+        let store = directory.path("s.sqlite")
+        let options = ["--nested", "tables", "--identifier", "no"]
+        try importLines(
+            [#"{"no": "A", "lines": [{"sku": "x", "parts": [{"p": 1}]}, {"sku": "y", "parts": [{"p": 2}]}]}"#],
+            options,
+            directory
+        )
+        try StoreContent.execute(store, "DELETE FROM orders_lines WHERE sku = 'y'")
+        let verified = try runImporter("verify", store)
+        #expect(verified.outputText.contains("has 1, which the next import takes away"), "\(verified.outputText)")
+        let printed = try importLines([#"{"no": "B"}"#], options, directory)
+        #expect(printed.contains("1 × orphan deleted"), "\(printed)")
+        #expect(try StoreContent.query(store, "SELECT p FROM orders_lines_parts") == "1")
+        #expect(try runImporter("verify", store).ending == .exit(0))
+    }
+
     @Test(arguments: [[], ["--identifier", "k"]])
     func aMissingKeyLeavesTheDefaultOfATable(options: [String]) throws {
         let directory = try TemporaryDirectory()

@@ -59,7 +59,7 @@ final class GraphBatchWriter {
                     """,
                 arguments: ["table": table.name]
             )
-            guard isFree == true else { return nil }
+            guard isFree == true, try GivenRowIDs.last(of: table.name, database) == nil else { return nil }
         }
         let links = try LinkTable.all(of: graph.layout).enumerated().map { place, links in
             try links.plan(index: graph.nodes.count + place)

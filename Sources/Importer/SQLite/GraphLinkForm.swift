@@ -145,6 +145,9 @@ final class GraphLinkForm {
     /// The row with an identifier.
     private(set) lazy var findRow = "SELECT rowid FROM \(table) WHERE \(equal(destinationKey))"
 
+    /// The row of an element without identifier.
+    private(set) lazy var findElement = "SELECT rowid FROM \(destinationTable) WHERE rowid = ?"
+
     /// Links a row, if it is not linked so already.
     private(set) lazy var setRow: String = {
         let differs = columns.map { "\($0) IS NOT ?" }.joined(separator: " OR ")
@@ -213,13 +216,13 @@ final class GraphLinkForm {
             : "UPDATE \(table) SET \(sets(columns, "NULL")) WHERE rowid IN (SELECT rowid FROM \(dangling))"
     }
 
-    /// How many rows refer to an object that is not there, from the side that has no columns.
-    func countOfLost(in layout: ModelLayout) -> String {
+    /// The rows that refer to an object that is not there, from the side that has no columns, as a table with a condition.
+    func lost(in layout: ModelLayout) -> String {
         let (target, references) = isJoin ? (entity, own) : (layout.target(of: relationship), references)
         let key = Self.key(of: target, layout)
         let pairs = zip(references, key).map { "link.\($0) = target.\($1)" }.joined(separator: " AND ")
         let isSet = references.map { "link.\($0) IS NOT NULL" }.joined(separator: " AND ")
-        return "SELECT count(*) FROM \(table) AS link WHERE \(isSet) AND NOT EXISTS (SELECT 1 FROM "
+        return "\(table) AS link WHERE \(isSet) AND NOT EXISTS (SELECT 1 FROM "
             + "\(layout.table(of: target).quotedIdentifier) AS target WHERE \(pairs))"
     }
 

@@ -245,7 +245,7 @@ final class GraphLinks {
         try statements.run(form.selectRows, [.key(key)]) { statement in
             let other = RowKey(statement, columns: 1..<1 + Int32(form.destinationKey.count))
             let place = Int(clamping: statement?.position(of: 0) ?? -1)
-            if isOverwritten, list.indices.contains(place) {
+            if isOverwritten, list.indices.contains(place), try isThere(sqlite3_column_int64(statement, 1), form) {
                 outcome.elements[listKey, default: [:]][place] = sqlite3_column_int64(statement, 1)
                 return
             }
@@ -307,9 +307,7 @@ final class GraphLinks {
         try statements.run(form.isLinked, [.key(key)]) { _ in isLinked = true }
         guard !isLinked else { return }
         var rowID: Int64?
-        try statements.run("SELECT rowid FROM \(form.destinationTable) WHERE rowid = ?", [.key(key)]) {
-            rowID = sqlite3_column_int64($0, 0)
-        }
+        try statements.run(form.findElement, [.key(key)]) { rowID = sqlite3_column_int64($0, 0) }
         if let rowID { try delete(rowID, of: form.destination, &outcome) }
     }
 

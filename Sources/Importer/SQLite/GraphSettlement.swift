@@ -12,6 +12,7 @@ struct GraphSettlement {
     private let layout: ModelLayout
     private let statements: GraphStatements
     private let links: GraphLinks
+    private let wasAppending: Bool
     private let check: () throws -> Void
     private var changes: [EntityChanges]
     /// The entities all of whose references came with the objects that they lead to, by their indexes.
@@ -28,6 +29,7 @@ struct GraphSettlement {
         check: @escaping () throws -> Void
     ) throws {
         self.job = job
+        self.wasAppending = wasAppending
         self.check = check
         var model = model
         // The values are coerced already, maybe by transformers that only another program has.
@@ -50,6 +52,7 @@ struct GraphSettlement {
 
     /// - Returns: what it has changed, by entity.
     mutating func settle(_ database: Database) throws -> [EntityChanges] {
+        if !wasAppending { try takeAwayLost() }
         try deleteOrphans()
         for relationship in layout.relationships.indices {
             try check()
@@ -63,6 +66,29 @@ struct GraphSettlement {
     }
 
     // MARK: Orphans
+
+    /// What has been left by objects that are gone and that no record is of again.
+    private mutating func takeAwayLost() throws {
+        for relationship in layout.relationships.indices {
+            var last = Int64.min
+            while true {
+                try check()
+                var outcome = GraphWriter.Outcome()
+                guard let next = try links.takeAwayLost(relationship, after: last, &outcome) else { break }
+                count(outcome)
+                for entry in outcome.ledger { try count(entry.kind, 1, relationship) }
+                last = next
+            }
+        }
+    }
+
+    private mutating func count(_ outcome: GraphWriter.Outcome) {
+        for (entity, rowID) in outcome.updated { changes[entity].touch(rowID) }
+        for (entity, rowID) in outcome.deleted {
+            changes[entity].delete(rowID)
+            changes[entity].nested.deleted += 1
+        }
+    }
 
     private mutating func deleteOrphans() throws {
         for relationship in layout.relationships.indices {
@@ -95,11 +121,7 @@ struct GraphSettlement {
         var outcome = GraphWriter.Outcome()
         let isGone = try form.deletesOrphans && links.delete(found, of: form.destination, &outcome)
         if !isGone, form.isParent { try links.detach(found, form, &outcome) }
-        for (entity, rowID) in outcome.updated { changes[entity].touch(rowID) }
-        for (entity, rowID) in outcome.deleted {
-            changes[entity].delete(rowID)
-            changes[entity].nested.deleted += 1
-        }
+        count(outcome)
         guard form.deletesOrphans else { return }
         try count(isGone ? .orphanDeleted : .orphanDenied, 1, form.relationship)
     }

@@ -46,6 +46,7 @@ final class RowWriter {
     /// The current row's cell of each attribute; -1 where the record does not mention it.
     private var places: [Int]
     private let insert: OpaquePointer?
+    private let lastGiven: Int64?
     /// Attributes whose columns have defaults of the table's own.
     private let defaulted: [Int]
     /// Statements that leave some of these to the table, by these.
@@ -71,7 +72,8 @@ final class RowWriter {
         onConflict = plan.onConflict
         identifier = plan.identifier
         places = Array(repeating: -1, count: entity.attributes.count)
-        copier = plan.laysOutRows ? try RowCopier(database, statements, plan) : nil
+        lastGiven = try GivenRowIDs.last(of: entity.table, database)
+        copier = plan.laysOutRows && lastGiven == nil ? try RowCopier(database, statements, plan) : nil
         finder = plan.identifier.isEmpty ? nil : try RowFinder(statements, plan)
         defaulted = entity.attributes.indices.filter {
             constraints.defaulted.contains(entity.attributes[$0].column.asciiLowercased)
@@ -79,21 +81,31 @@ final class RowWriter {
         }
         // What undo needs is kept by triggers, too; what they have done need not be taken back.
         refusing = constraints.hasTriggers ? .abort : .fail
-        insert = try statements.prepare(Self.insertion(into: entity, leaving: [], refusing))
+        insert = try statements.prepare(Self.insertion(into: entity, after: lastGiven, leaving: [], refusing))
     }
 
-    /// - Parameter left: attributes whose columns get the table's defaults.
+    /// - Parameters:
+    ///   - lastGiven: the row id that the first new row follows; nil where SQLite finds it.
+    ///   - left: attributes whose columns get the table's defaults.
     private static func insertion(
         into entity: EntityDescription,
+        after lastGiven: Int64?,
         leaving left: [Int],
         _ refusing: ConflictClause
     ) -> String {
+        let table = entity.table.quotedIdentifier
         let attributes = entity.attributes.indices.filter { !left.contains($0) }
-        let columns = attributes.map { entity.attributes[$0].column.quotedIdentifier }.joined(separator: ", ")
-        let places = attributes.map { "?\($0 + 1)" }.joined(separator: ", ")
+        var columns = attributes.map { entity.attributes[$0].column.quotedIdentifier }
+        var places = attributes.map { "?\($0 + 1)" }
+        if let lastGiven {
+            columns.append("rowid")
+            places.append("(SELECT max(coalesce(max(rowid), 0), \(lastGiven)) + 1 FROM \(table))")
+        }
         // The statement's policy goes before those of constraints (`ON CONFLICT REPLACE`): no row gives way silently.
-        return "INSERT OR \(refusing.rawValue) INTO \(entity.table.quotedIdentifier) "
-            + (attributes.isEmpty ? "DEFAULT VALUES" : "(\(columns)) VALUES (\(places))")
+        return "INSERT OR \(refusing.rawValue) INTO \(table) "
+            + (columns.isEmpty
+                ? "DEFAULT VALUES"
+                : "(\(columns.joined(separator: ", "))) VALUES (\(places.joined(separator: ", ")))")
     }
 
     deinit {
@@ -281,7 +293,9 @@ final class RowWriter {
             for statement in leaving.values { sqlite3_finalize(statement) }
             leaving.removeAll()
         }
-        let statement = try statements.prepare(Self.insertion(into: entity, leaving: left, refusing))
+        let statement = try statements.prepare(
+            Self.insertion(into: entity, after: lastGiven, leaving: left, refusing)
+        )
         leaving[left] = statement
         return statement
     }

@@ -80,7 +80,8 @@ extension StoreInspection {
     ) throws -> Check {
         let links = GraphLinks(layout, statements, job: job)
         let lost = try links.lost().map { index, count in
-            "\(layout.name(of: index).printable) has \(count), which a record of their object takes away"
+            "\(layout.name(of: index).printable) has \(count), which "
+                + (links.isNamedByRowID(index) ? "the next import takes away" : "a record of their object takes away")
         }
         return Check(
             "no element of a list is without its object",

@@ -43,7 +43,6 @@ extension StoredJob {
         if model.rejectsUnresolved {
             try JobReversal(job: id).begin(ModelLayout(importing: model), database)
         }
-        try TableWitness.forget(model.tables, database)
         let text = model.encoded()
         var number = try Int64.fetchOne(
             database,
@@ -73,6 +72,7 @@ extension StoredJob {
             )
             if layout == nil { try prepareIndexes(of: entity, position: position, database, store: store) }
         }
+        try TableWitness.forget(model.tables, database)
         return (merges, preparation.messages)
     }
 
@@ -86,18 +86,17 @@ extension StoredJob {
         made: [String],
         _ database: Database
     ) throws {
-        let rows =
-            table.isEmpty
-            ? "0, 0"
-            : "(SELECT count(*) FROM \(table.quotedIdentifier)), "
-                + "(SELECT coalesce(max(rowid), 0) FROM \(table.quotedIdentifier))"
+        let rows = table.isEmpty ? "0" : "(SELECT count(*) FROM \(table.quotedIdentifier))"
         try database.execute(
             sql: """
                 INSERT INTO _import_entity (
                     job, position, entity, table_name, made_table, rows_before, last_rowid_before
-                ) SELECT ?, ?, ?, ?, ?, \(rows)
+                ) SELECT ?, ?, ?, ?, ?, \(rows), ?
                 """,
-            arguments: [id, position, entity.name, table, made.contains(table)]
+            arguments: [
+                id, position, entity.name, table, made.contains(table),
+                table.isEmpty ? 0 : try GivenRowIDs.keepLast(of: table, entity, database),
+            ]
         )
         if model?.isFlat == false || options.mirror != nil {
             try database.execute(

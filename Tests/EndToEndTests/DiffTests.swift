@@ -165,6 +165,57 @@ struct DiffTests {
         )
     }
 
+    /// - Parameters:
+    ///   - change: what is done to the second store.
+    ///   - unowned: how many rows without an owner only each of them has, by name.
+    @Test(
+        arguments: [
+            ("DELETE FROM line WHERE sku <> 'x'", ["line": ["old": 3, "new": 0]]),
+            ("UPDATE line SET number = 2 WHERE sku = 'z'", ["line": ["old": 1, "new": 1]]),
+            ("UPDATE line SET number = 1.0 WHERE sku = 'z'", ["line": ["old": 1, "new": 1]]),
+            ("UPDATE line SET ord = 'C' WHERE sku = 'z'", ["line": ["old": 1, "new": 1]]),
+            ("INSERT INTO ord_tag VALUES('D', 1)", ["ord.ord_tag": ["old": 0, "new": 1]]),
+            ("DELETE FROM ord_tag WHERE ord = 'B'", ["ord.ord_tag": ["old": 1, "new": 0]]),
+            ("VACUUM", [:]),
+        ] as [(String, [String: [String: Int]])]
+    )
+    func comparesWhatHasNoOwner(change: String, unowned: [String: [String: Int]]) throws {
+        let sql = """
+            CREATE TABLE ord(no TEXT NOT NULL PRIMARY KEY); CREATE TABLE tag(id INTEGER PRIMARY KEY);
+            CREATE TABLE line(ord TEXT REFERENCES ord ON DELETE CASCADE, sku TEXT, number);
+            CREATE TABLE ord_tag(ord TEXT REFERENCES ord, tag INTEGER REFERENCES tag);
+            INSERT INTO ord VALUES('A'), ('M'); INSERT INTO tag VALUES(1), (2);
+            INSERT INTO line VALUES('A', 'x', 1), ('B', 'y', 1), ('B', 'z', 1), (NULL, 'w', 1);
+            INSERT INTO ord_tag VALUES('A', 1), ('B', 2), ('M', 2);
+            """
+        try make("a.db", sql)
+        try make("b.db", "\(sql) \(change)")
+        let result = try diff("--json", "--exit-code")
+        #expect(result.ending == .exit(unowned.isEmpty ? 0 : 1))
+        let json = try JSONSerialization.jsonObject(with: Data(result.output)) as? [String: Any]
+        #expect(json?["unowned"] as? [String: [String: Int]] == unowned)
+        #expect(
+            unowned.keys.allSatisfy { result.errorText.contains("\($0): ") }
+                && result.errorText.isEmpty == unowned.isEmpty
+        )
+        #expect(try diff("--exit-code", "--entity", "tag").ending == .exit(0))
+    }
+
+    @Test func comparesWhatBelongsToNothingAtLength() throws {
+        let sql = """
+            CREATE TABLE a(no TEXT NOT NULL PRIMARY KEY);
+            CREATE TABLE b(id INTEGER PRIMARY KEY, a TEXT REFERENCES a ON DELETE CASCADE);
+            CREATE TABLE c(b INTEGER REFERENCES b ON DELETE CASCADE, v); INSERT INTO a VALUES('A');
+            INSERT INTO b VALUES(1, 'A'), (2, 'B'); INSERT INTO c VALUES(1, 1), (2, 2), (3, 3);
+            """
+        try make("a.db", sql)
+        try make("b.db", "\(sql) UPDATE c SET v = 4 WHERE b = 3")
+        // Of b, which has an identifier, a row without owner is told by itself.
+        let result = try diff("--exit-code")
+        #expect(result.ending == .exit(1))
+        #expect(result.errorText.contains("c: 1 row without an owner only in the old store, 1 row only in the new one"))
+    }
+
     @Test func printsTheSummaryAsJSON() throws {
         try makePeople()
         let result = try diff("--json")

@@ -69,7 +69,7 @@ final class DifferencePage {
         try output(Array(html.utf8))
         try spool.write(output)
         html = "</ol>\n"
-        if count == 0 { html += "<p>Nothing differs.</p>\n" }
+        if count == 0, summary.isEmpty { html += "<p>Nothing differs.</p>\n" }
         if count > shown { html += "<p>… and \(NumberText.counted(Int64(count - shown), "more object"))</p>\n" }
         html += "</main>\n<script>\(Self.script)</script>\n</body>\n</html>\n"
         try output(Array(html.utf8))

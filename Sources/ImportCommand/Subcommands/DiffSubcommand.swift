@@ -166,6 +166,15 @@ struct DiffSubcommand: ParsableCommand {
             try page.write(names, difference.summary) { try target.write($0) }
         }
         try target.finish()
+        for each in difference.summary.unowned {
+            let (before, after) = (NumberText.counted(each.old, "row"), NumberText.counted(each.new, "row"))
+            StandardError.write(
+                message:
+                    "\(each.name): \(before) without an owner only in the old store, \(after) only in the new one, "
+                    + "which no change is about",
+                mode: .lines
+            )
+        }
         if exitCode, !difference.summary.isEmpty { throw ExitCode(1) }
     }
 

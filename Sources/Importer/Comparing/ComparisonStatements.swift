@@ -73,12 +73,8 @@ struct ComparisonStatements {
             text += " WHERE \(column(rowID, of: index)) = \(RowSieve.left(index)).id"
         } else if let identifiers {
             text += " WHERE " + condition(key(of: index), identifiers, &arguments)
-        } else if let owner = entity(index).owner, let ownerTable = entity(owner.entity).tables[side] {
-            let columns = ownerKey(of: index)
-            let none = columns.map { "\($0) IS NULL" }.joined(separator: " OR ")
-            text +=
-                " WHERE (\(none)) OR NOT EXISTS (SELECT 1 FROM \(ownerTable.quotedIdentifier) WHERE "
-                + "\(equal(key(of: owner.entity), columns)))"
+        } else if let isUnowned = isUnowned(index) {
+            text += " WHERE \(isUnowned)"
         }
         let identifier = key(of: index)
         text += " ORDER BY \(ordered(identifier))"
@@ -87,6 +83,47 @@ struct ComparisonStatements {
             text += identifier.map { ", typeof(\($0))" }.joined()
         }
         return SQLText(text, arguments)
+    }
+
+    /// That an object belongs to no other; nil where none does.
+    private func isUnowned(_ index: Int) -> String? {
+        guard let owner = entity(index).owner, let table = entity(owner.entity).tables[side] else { return nil }
+        let columns = ownerKey(of: index)
+        // What belongs to a part of nothing does not, either.
+        let isPart = entity(owner.entity).isValue ? isUnowned(owner.entity).map { " AND NOT (\($0))" } : nil
+        return columns.map { "\($0) IS NULL OR " }.joined() + "NOT EXISTS (SELECT 1 FROM \(table.quotedIdentifier) "
+            + "WHERE \(equal(key(of: owner.entity), columns))\(isPart ?? ""))"
+    }
+
+    /// The objects without identifier that belong to no other, in the order of what they have: but for row ids.
+    func unowned(_ index: Int) -> SQLText? {
+        guard let table = entity(index).tables[side] else { return nil }
+        let layout = RowLayoutOfEntity(entity(index), plan)
+        let parts = entity(index).references.filter { entity($0.destination).isValue }
+        let rowIDs = Set(parts.flatMap { $0.columns[side] })
+        let cells = layout.columns(side)[layout.shared].map { name in
+            name.flatMap { rowIDs.contains($0) ? nil : column($0, of: index) } ?? "NULL"
+        }
+        return sorted(cells, table, isUnowned(index) ?? "1")
+    }
+
+    /// The links of a many-to-many of what is not there.
+    func unowned(_ index: Int, _ join: ComparedEntity.Join) -> SQLText? {
+        guard let table = join.tables[side], let owner = entity(index).tables[side] else { return nil }
+        let columns = join.columns[side].map { "\(table.quotedIdentifier).\($0.quotedIdentifier)" }
+        let others = join.destinationColumns[side].map { "\(table.quotedIdentifier).\($0.quotedIdentifier)" }
+        return sorted(
+            columns + others,
+            table,
+            "NOT EXISTS (SELECT 1 FROM \(owner.quotedIdentifier) WHERE \(equal(key(of: index), columns)))"
+        )
+    }
+
+    private func sorted(_ cells: [String], _ table: String, _ condition: String) -> SQLText {
+        let order = cells.map { "\(ordered([$0])), typeof(\($0))" }.joined(separator: ", ")
+        return SQLText(
+            "SELECT \(cells.joined(separator: ", ")) FROM \(table.quotedIdentifier) WHERE \(condition) ORDER BY \(order)"
+        )
     }
 
     /// That a key is one of those that people write: what is written as a number may be a text, too.

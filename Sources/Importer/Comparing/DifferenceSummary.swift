@@ -27,21 +27,34 @@ public struct DifferenceSummary: Sendable, Hashable {
         public var count: Int64
     }
 
+    /// Rows without an identifier whose owner is not there, and links of what is not there: no change is about them.
+    public struct Unowned: Sendable, Hashable {
+        /// The name of the entity, or of the relationship that has the links.
+        public var name: String
+        /// How many only the old state has.
+        public var old: Int64
+        /// How many only the new state has.
+        public var new: Int64
+    }
+
     /// In the order of the model, owners first.
     public var entities: [Entity]
+    /// What differs and has no owner, in the same order.
+    public var unowned: [Unowned]
 
-    /// Whether no object differs.
+    /// Whether no object differs, and nothing that has no owner.
     public var isEmpty: Bool {
-        entities.allSatisfy { $0.counts.inserted == 0 && $0.counts.updated == 0 && $0.counts.deleted == 0 }
+        unowned.isEmpty
+            && entities.allSatisfy { $0.counts.inserted == 0 && $0.counts.updated == 0 && $0.counts.deleted == 0 }
     }
 }
 
 extension DifferenceSummary: Encodable {
     private enum Keys: String, CodingKey {
-        case entities, only, old, new, inserted, updated, deleted, unchanged, attributes
+        case entities, only, unowned, old, new, inserted, updated, deleted, unchanged, attributes
     }
 
-    /// Writes `{"entities": {"person": {"old": 4, …, "attributes": {"city": 1}}}, "only": {}}`.
+    /// Writes `{"entities": {"person": {"old": 4, …, "attributes": {"city": 1}}}, "only": {}, "unowned": {}}`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Keys.self)
         var all = container.nestedContainer(keyedBy: NameKey.self, forKey: .entities)
@@ -63,6 +76,12 @@ extension DifferenceSummary: Encodable {
             var own = only.nestedContainer(keyedBy: Keys.self, forKey: NameKey(entity.name))
             if !entity.onlyOld.isEmpty { try own.encode(entity.onlyOld, forKey: .old) }
             if !entity.onlyNew.isEmpty { try own.encode(entity.onlyNew, forKey: .new) }
+        }
+        var without = container.nestedContainer(keyedBy: NameKey.self, forKey: .unowned)
+        for each in unowned {
+            var own = without.nestedContainer(keyedBy: Keys.self, forKey: NameKey(each.name))
+            try own.encode(each.old, forKey: .old)
+            try own.encode(each.new, forKey: .new)
         }
     }
 }

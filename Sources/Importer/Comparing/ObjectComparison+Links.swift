@@ -27,6 +27,7 @@ extension ObjectComparison {
             while let rows = rows[side], rows.hasRow,
                 ComparedRows.order(rows, 0, parent, parent.path, count: keyCount) < 0
             {
+                loose.insert([index, place])
                 try rows.advance()
             }
         }

@@ -100,6 +100,7 @@ extension ObjectComparison {
             var list: [OwnedValue] = []
             while let rows = own(side) {
                 list.append(try value(owned.child, rows, side))
+                seen[side][owned.child] += 1
                 try rows.advance()
             }
             // Without an order, what its parts own decides among equal ones.
@@ -134,6 +135,7 @@ extension ObjectComparison {
             var list: [OwnedValue] = []
             while let inner, inner.hasRow {
                 list.append(try self.value(owned.child, inner, side))
+                seen[side][owned.child] += 1
                 try inner.advance()
             }
             inner?.reset()

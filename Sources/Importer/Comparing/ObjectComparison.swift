@@ -14,10 +14,12 @@ final class ObjectComparison {
     /// Of each entity, how many objects differ in each attribute.
     private(set) var attributeCounts: [[Int64]]
 
-    private let statements: BothSides<ComparisonStatements>
+    let statements: BothSides<ComparisonStatements>
     private let stores: BothSides<ComparedStore>
     /// Of each entity, how many objects were seen at their owner.
     var seen: BothSides<[Int64]>
+    /// Many-to-manies with links of what is not there, by entity and place.
+    var loose: Set<[Int]> = []
     private var sections: [Int]
     /// Nil where no object could be told twice.
     let told: ToldObjects?
@@ -64,6 +66,10 @@ final class ObjectComparison {
                 continue
             }
             guard let (old, new) = Self.pair(section.rows, layouts[section.entity].keyCount) else {
+                for (place, both) in (section.links ?? []).enumerated()
+                where both.old?.hasRow == true || both.new?.hasRow == true {
+                    loose.insert([section.entity, place])
+                }
                 self.section = nil
                 continue
             }

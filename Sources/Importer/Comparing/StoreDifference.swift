@@ -21,6 +21,8 @@ public final class StoreDifference {
     let stores: BothSides<ComparedStore>
     let plan: ComparisonPlan
     private let options: DifferenceOptions
+    private var isOver = false
+    private var unowned: [DifferenceSummary.Unowned] = []
 
     /// Opens both stores, and finds what is to be compared.
     ///
@@ -63,6 +65,9 @@ public final class StoreDifference {
     public func next() throws -> ObjectChange? {
         do {
             if let change = try comparison.next() { return change }
+            guard !isOver else { return nil }
+            isOver = true
+            unowned = try comparison.unowned()
             // Whoever goes on to write to one of them need not wait until this is gone.
             for side in Side.allCases { try stores[side].end() }
             return nil
@@ -84,7 +89,8 @@ public final class StoreDifference {
                     onlyOld: plan.only[index].old,
                     onlyNew: plan.only[index].new
                 )
-            }
+            },
+            unowned: unowned
         )
     }
 

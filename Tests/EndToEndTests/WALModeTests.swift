@@ -120,6 +120,29 @@ struct WALModeTests {
         #expect(try runImporter("verify", store).ending == .exit(0))
     }
 
+    /// Nobody need be kept from entering WAL mode.
+    @Test func theWaitForAWriterIsInterrupted() throws {
+        let writer = try ChildProcess([
+            Project.python, "-c",
+            """
+            import sqlite3, sys, time
+            c = sqlite3.connect(sys.argv[1], isolation_level=None)
+            c.execute('PRAGMA journal_mode = WAL'); c.execute('BEGIN IMMEDIATE'); c.execute('CREATE TABLE other (a)')
+            print('writing', flush=True); time.sleep(600)
+            """, store,
+        ])
+        defer { writer.signal(SIGKILL) }
+        while writer.isRunning, !writer.outputSoFar.contains("writing") { usleep(1_000) }
+        let importer = try ChildProcess([
+            Project.importer, "import", directory.path("thing.json"), "--into", store, "--entity", "thing",
+        ])
+        Thread.sleep(forTimeInterval: 2)
+        importer.signal(SIGINT)
+        let start = ContinuousClock.now
+        #expect(importer.wait().ending == .exit(130))
+        #expect(start.duration(to: .now) < .seconds(20))
+    }
+
     /// One that writes for a moment is waited for as one that reads is, also by those who want to stop.
     @Test(arguments: ["IMMEDIATE", "EXCLUSIVE"])
     func aWriterIsWaitedFor(lock: String) throws {

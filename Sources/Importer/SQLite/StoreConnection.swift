@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 
 /// Opens connections to a store.
 enum StoreConnection {
@@ -9,7 +10,7 @@ enum StoreConnection {
     ///   - durability: its `synchronous`, for good.
     ///   - file: the store's file; nil for whichever is at the path.
     ///   - patience: how long it waits for others to let the store enter WAL mode, in milliseconds.
-    ///   - interruption: ends that wait.
+    ///   - interruption: ends that wait, and each for another writer.
     /// - Throws: `ImportError` with `.cannotCreate` when the file cannot be made, is not writable, is no SQLite database, or
     ///   cannot have a WAL; `.io` when another file is in its place, which is then left as it is.
     static func writer(
@@ -21,7 +22,6 @@ enum StoreConnection {
     ) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
-        configuration.busyMode = .timeout(60)
         // The page size counts for new files only; fewer, larger pages are fewer writes. An index is sorted on threads of
         // its own: with fewer, the one that reads the table sorts as well, and meanwhile the others run out of work.
         configuration.prepareDatabase { database in
@@ -30,7 +30,8 @@ enum StoreConnection {
             try file.check()
             if StoreProtection.hasMoved(database) { throw file.isAnother }
             try StoreProtection.apply(to: database)
-            database.add(transactionObserver: StoreFileGuard(file), extent: .databaseLifetime)
+            database.add(transactionObserver: StoreFileGuard(file, keeping: interruption), extent: .databaseLifetime)
+            waitForWriters(database, until: interruption)
             try database.execute(
                 sql: """
                     PRAGMA page_size = 16384;
@@ -41,8 +42,27 @@ enum StoreConnection {
                     """
             )
             try WALMode.enter(database, store: store, patience: patience, interruption)
+            // Entering has its own way to wait.
+            waitForWriters(database, until: interruption)
         }
         return try opening(store) { try DatabaseQueue(path: store, configuration: configuration) }
+    }
+
+    /// Waits for other writers for up to 60 s, as long as nobody asks to stop.
+    ///
+    /// - Parameter interruption: one that lives as long as the connection.
+    private static func waitForWriters(_ database: Database, until interruption: Interruption) {
+        let context = Unmanaged.passUnretained(interruption).toOpaque()
+        sqlite3_busy_handler(
+            database.sqliteConnection,
+            { context, tries in
+                guard let context, tries < 6_000 else { return 0 }
+                if Unmanaged<Interruption>.fromOpaque(context).takeUnretainedValue().isRequested { return 0 }
+                usleep(10_000)
+                return 1
+            },
+            context
+        )
     }
 
     /// Makes the cache larger, after `writeIndexes` or within it: the pages that a transaction has changed fill it, and SQLite gives up

@@ -92,9 +92,12 @@ struct StoreFile: Sendable {
 /// Refuses to commit to a store whose file is no longer the one at its path.
 final class StoreFileGuard: TransactionObserver {
     private let file: StoreFile
+    /// What the connection's busy handler asks.
+    private let interruption: Interruption
 
-    init(_ file: StoreFile) {
+    init(_ file: StoreFile, keeping interruption: Interruption) {
         self.file = file
+        self.interruption = interruption
     }
 
     func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }

@@ -16,6 +16,8 @@ final class StoreSession: StoredJournal {
     /// Whether the connection is gone, which must not be used any more then.
     private(set) var isClosed = false
 
+    private let interruption: Interruption
+
     var connection: DatabaseQueue? { isClosed ? nil : database }
 
     /// - Parameters:
@@ -33,6 +35,7 @@ final class StoreSession: StoredJournal {
         _ interruption: Interruption = Interruption()
     ) throws {
         self.store = store
+        self.interruption = interruption
         database = try StoreConnection.writer(store, durability: durability, of: file, interruption: interruption)
         guard let file = file ?? StoreFile(store) else { throw StoreFile.isGone(store) }
         self.file = file
@@ -68,7 +71,7 @@ final class StoreSession: StoredJournal {
         do {
             return try database.write(body)
         } catch let error as DatabaseError {
-            throw ImportError(store: store, error)
+            throw failure(error)
         }
     }
 
@@ -79,8 +82,14 @@ final class StoreSession: StoredJournal {
         do {
             return try RecordedFile.record(database, body)
         } catch let error as DatabaseError {
-            throw ImportError(store: store, error)
+            throw failure(error)
         }
+    }
+
+    /// The interruption's error where that has ended the wait for another writer.
+    private func failure(_ error: DatabaseError) -> ImportError {
+        let hasWaited = error.resultCode.primaryResultCode == .SQLITE_BUSY
+        return hasWaited && interruption.isRequested ? interruption.error : ImportError(store: store, error)
     }
 
     /// One transaction that builds indexes, and that an interruption ends at once, as if it had not begun.

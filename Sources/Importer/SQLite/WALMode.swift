@@ -44,7 +44,6 @@ enum WALMode {
         patience: Int = patience,
         _ interruption: Interruption = Interruption()
     ) throws {
-        let timeout = try Int.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0
         try database.execute(sql: "PRAGMA busy_timeout = \(min(step, patience))")
         let mode = try mode(database, store: store, until: .now + .milliseconds(patience), interruption)
         guard mode == "wal" else {
@@ -55,7 +54,6 @@ enum WALMode {
                 advice: "The store must be on a file system of this machine that has shared memory and locks."
             )
         }
-        try database.execute(sql: "PRAGMA busy_timeout = \(timeout)")
     }
 
     /// Asks for WAL mode until there is an answer.

@@ -160,4 +160,28 @@ struct DeletedObjectTests {
         let found = try StoreContent.query(store, "SELECT k, quote(a), n, quote(e) FROM orders ORDER BY k")
         #expect(found == "1|'y'|1|'f'\n2|NULL|2|'E'\n3|'x'|7|NULL\n4|'x'|7|'E'")
     }
+
+    @Test(arguments: ["k INTEGER PRIMARY KEY", "k TEXT"])
+    func whatReplacesAnObjectLeavesTheDefaultsOfATable(key: String) throws {
+        let directory = try TemporaryDirectory()
+        let store = directory.path("s.sqlite")
+        try StoreContent.execute(
+            store,
+            """
+            CREATE TABLE orders(\(key), a TEXT DEFAULT 'x', n INTEGER NOT NULL DEFAULT 7, e TEXT DEFAULT (upper('e') -- big
+                ), w TEXT DEFAULT n, q TEXT COLLATE NOCASE DEFAULT "Q")
+            """
+        )
+        let options = ["--identifier", "k", "--on-conflict", "replace"]
+        let whole = #""a": "y", "n": 1, "e": "f", "w": "v", "q": "q"}"#
+        try importLines([#"{"k": 1, \#(whole)"#, #"{"k": 2, \#(whole)"#, #"{"k": 3}"#], options, directory)
+        let printed = try importLines(
+            [#"{"k": 1}"#, #"{"k": 2, "a": null, "n": 2}"#, #"{"k": 3}"#],
+            options,
+            directory
+        )
+        #expect(printed.contains("updated   2") && printed.contains("unchanged 1"), "\(printed)")
+        let found = try StoreContent.query(store, "SELECT k, quote(a), n, e, w, q FROM orders ORDER BY k")
+        #expect(found == "1|'x'|7|E|n|Q\n2|NULL|2|E|n|Q\n3|'x'|7|E|n|Q")
+    }
 }

@@ -40,6 +40,33 @@ struct ServerMergingTests {
         #expect(try Self.content(database) == expected.split(separator: "\n").map(String.init).sorted())
     }
 
+    @Test(arguments: Cases.few(2, of: [[], ["--on-conflict", "merge"], ["--on-conflict", "replace"]]))
+    func aMissingKeyLeavesTheDefaultOfAColumn(options: [String]) throws {
+        let model = """
+            {"entities": {"thing": {\(options.isEmpty ? "" : #""identifier": ["k"], "#)"attributes": {
+              "k": {"type": "integer64"}, "a": {"type": "string", "optional": true},
+              "n": {"type": "integer64", "optional": true}, "at": {"type": "date", "optional": true},
+              "s": {"type": "integer64", "optional": true}}}}}
+            """
+        let records = [
+            [#"{"k": 1, "a": "y", "n": 1, "at": "2020-01-01"}"#, #"{"k": 2, "a": null, "n": 2}"#, #"{"k": 3}"#],
+            [#"{"k": 1, "n": 3}"#],
+        ]
+        let files = try ImportFiles(records: records, model: model, options: ["--entity", "thing"])
+        let database = try ServerDatabase()
+        try database.execute(
+            """
+            CREATE TABLE thing (k bigint, a text DEFAULT upper('x'), n bigint NOT NULL DEFAULT 7,
+                at timestamptz(3) DEFAULT '2000-01-01Z', s bigint DEFAULT (random() * 9)::bigint)
+            """
+        )
+        for source in files.sources { #expect(try database.imported(files, [source], options).counts.rejected == 0) }
+        let rows = try database.query("SELECT k, a, n, extract(year FROM at), s FROM thing ORDER BY k, at DESC")
+        let first =
+            options.isEmpty ? "1|y|1|2020|\n1|X|3|2000|" : options.contains("merge") ? "1|y|3|2020|" : "1|X|3|2000|"
+        #expect(rows == "\(first)\n2||2|2000|\n3|X|7|2000|")
+    }
+
     /// Keys of every kind: those that only look the same are objects of their own.
     @Test func identifiersOfManyTypes() throws {
         let model = """

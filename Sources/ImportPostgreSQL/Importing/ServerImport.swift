@@ -38,7 +38,7 @@ struct ServerImport {
         }
         try restoreChunks(staged: model.isStagedOnServer)
         let bell = ChunkBell()
-        let task = task(model, bell)
+        let task = try task(session.read { try ServerTables.withDefaults(model, $0) }, bell)
         let fault = try WorkerPool.run(
             context.options.workers,
             on: ChunkQueue(capacity: 1),

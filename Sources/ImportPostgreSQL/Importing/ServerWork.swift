@@ -80,7 +80,7 @@ public final class ServerWork: Sendable {
                 store: store,
                 links: Kept { [store] in ServerLink(store, interruption) },
                 job: job,
-                model: model,
+                model: try session.read { try ServerTables.withDefaults(model, $0) },
                 transformers: transformers,
                 directory: directory,
                 removal: nil,

@@ -47,8 +47,9 @@ final class RowWriter {
     private var places: [Int]
     private let insert: OpaquePointer?
     private let lastGiven: Int64?
-    /// Attributes whose columns have defaults of the table's own.
+    /// Attributes whose columns have defaults of the table's own, and these by attribute, as expressions.
     private let defaulted: [Int]
+    private let defaults: [String?]
     /// Statements that leave some of these to the table, by these.
     private var leaving: [[Int]: OpaquePointer] = [:]
     /// What a statement does where the table refuses its row.
@@ -75,10 +76,10 @@ final class RowWriter {
         lastGiven = try GivenRowIDs.last(of: entity.table, database)
         copier = plan.laysOutRows && lastGiven == nil ? try RowCopier(database, statements, plan) : nil
         finder = plan.identifier.isEmpty ? nil : try RowFinder(statements, plan)
-        defaulted = entity.attributes.indices.filter {
-            constraints.defaulted.contains(entity.attributes[$0].column.asciiLowercased)
-                && plan.defaults[$0].tag == .null
+        defaults = entity.attributes.indices.map {
+            plan.defaults[$0].tag == .null ? constraints.defaults[entity.attributes[$0].column.asciiLowercased] : nil
         }
+        defaulted = entity.attributes.indices.filter { [defaults] in defaults[$0] != nil }
         // What undo needs is kept by triggers, too; what they have done need not be taken back.
         refusing = constraints.hasTriggers ? .abort : .fail
         insert = try statements.prepare(Self.insertion(into: entity, after: lastGiven, leaving: [], refusing))
@@ -331,6 +332,10 @@ final class RowWriter {
         for attribute in 0..<places.count where (fills || !plan.isLocal[attribute]) && attribute != identifier[0] {
             if !kept.isEmpty, kept.contains(attribute) { continue }
             guard let (cell, values) = newValue(of: attribute, values, absent) else { continue }
+            if places[attribute] < 0, defaults[attribute] != nil {
+                changed.append(~attribute)
+                continue
+            }
             // A made value is for objects that are inserted, and changes none that is there.
             if cell.tag == .generatedText, !fills { continue }
             if !finder.isEqual(cell, values, at: Int32(attribute)) { changed.append(attribute) }
@@ -342,12 +347,13 @@ final class RowWriter {
             if changed.contains(where: reference.contains) { changed.append(position) }
         }
         let statement = try update(setting: changed)
-        for (place, attribute) in changed.enumerated() {
+        for (place, attribute) in changed.enumerated() where attribute >= 0 {
             let (cell, values) = newValue(of: attribute, values, absent) ?? (.null, absent)
             try bind(cell, values, to: statement, at: Int32(place + 1))
         }
         sqlite3_bind_int64(statement, Int32(changed.count + 1), rowID)
-        return try statements.run(statement).map { .refused($0) } ?? .updated(rowID: rowID)
+        if let refusal = try statements.run(statement) { return .refused(refusal) }
+        return sqlite3_changes(connection) > 0 ? .updated(rowID: rowID) : .unchanged
     }
 
     /// Sets all that a stored row has to what another has, or its defaults.
@@ -358,9 +364,9 @@ final class RowWriter {
         // What it does not say of other lists that it is in is theirs.
         let attributes = places.indices.filter {
             !identifier.contains($0) && (places[$0] >= 0 || !plan.parentColumns.contains($0))
-        }
+        }.map { places[$0] < 0 && defaults[$0] != nil ? ~$0 : $0 }
         let statement = try overwriting(setting: attributes)
-        for (number, attribute) in attributes.enumerated() {
+        for (number, attribute) in attributes.enumerated() where attribute >= 0 {
             let place = Int32(number + 1)
             if places[attribute] >= 0 {
                 try bind(values.cells[places[attribute]], values, to: statement, at: place)
@@ -376,15 +382,22 @@ final class RowWriter {
 
     private func overwriting(setting attributes: [Int]) throws -> OpaquePointer? {
         if let statement = overwriting[attributes] { return statement }
-        let columns = attributes.map { entity.attributes[$0].column.quotedIdentifier }
-        let sets = columns.enumerated().map { "\($1) = ?\($0 + 1)" }.joined(separator: ", ")
-        let differs = columns.enumerated().map { "\($1) IS NOT ?\($0 + 1)" }.joined(separator: " OR ")
-        let statement = try statements.prepare(
-            "UPDATE OR \(refusing.rawValue) \(entity.table.quotedIdentifier) SET \(sets) "
-                + "WHERE rowid = ?\(columns.count + 1) AND (\(differs))"
-        )
+        let statement = try statements.prepare(overwriting(setting: attributes, ifDifferent: true))
         overwriting[attributes] = statement
         return statement
+    }
+
+    /// A statement that sets attributes, of which those that are complements (`~`) get the table's defaults.
+    private func overwriting(setting attributes: [Int], ifDifferent: Bool) -> String {
+        let sets = attributes.enumerated().map { place, attribute in
+            let index = attribute < 0 ? ~attribute : attribute
+            let value = attribute < 0 ? defaults[index] ?? "NULL" : "?\(place + 1)"
+            return (column: entity.attributes[index].column.quotedIdentifier, value: value)
+        }
+        let differs = sets.map { "\($0.column) COLLATE BINARY IS NOT \($0.value)" }.joined(separator: " OR ")
+        return "UPDATE OR \(refusing.rawValue) \(entity.table.quotedIdentifier) SET "
+            + sets.map { "\($0.column) = \($0.value)" }.joined(separator: ", ")
+            + " WHERE rowid = ?\(attributes.count + 1)" + (ifDifferent ? " AND (\(differs))" : "")
     }
 
     /// What the current row sets an attribute of a stored object to; nil to leave it alone.
@@ -401,10 +414,9 @@ final class RowWriter {
             for statement in updates.values { sqlite3_finalize(statement) }
             updates.removeAll()
         }
-        let sets = attributes.enumerated().map { "\(entity.attributes[$1].column.quotedIdentifier) = ?\($0 + 1)" }
+        // Only SQLite knows whether a default is another value.
         let statement = try statements.prepare(
-            "UPDATE OR \(refusing.rawValue) \(entity.table.quotedIdentifier) SET \(sets.joined(separator: ", ")) "
-                + "WHERE rowid = ?\(attributes.count + 1)"
+            overwriting(setting: attributes, ifDifferent: attributes.allSatisfy { $0 < 0 })
         )
         updates[attributes] = statement
         return statement

@@ -92,7 +92,7 @@ final class StoreWriter: BatchWriter {
                 for (plan, constraints) in zip(plans, constraints) {
                     let isLookedUp = !plan.identifier.isEmpty && !deferred.contains(Int(plan.index))
                     plan.laysOutRows =
-                        images != nil && !isLookedUp && !constraints.canRefuse && constraints.defaulted.isEmpty
+                        images != nil && !isLookedUp && !constraints.canRefuse && constraints.defaults.isEmpty
                     plan.keepsPlaces = mayRefuse
                     plan.keepsIncomplete = deferred.contains(Int(plan.index)) && job.mayRejectLate
                 }

@@ -54,6 +54,16 @@ struct StoredColumn {
         }
     }
 
+    /// What its default comes to in a statement; nil where it has none.
+    var defaultExpression: String? {
+        guard let text = defaultText else { return nil }
+        // A name alone is a text, whatever other columns are called; an expression may have a comment in it.
+        let words: Set = ["true", "false", "null", "current_time", "current_date", "current_timestamp"]
+        let isName =
+            text.hasPrefix("\"") || text.wholeMatch(of: /[A-Za-z_]\w*/) != nil && !words.contains(text.asciiLowercased)
+        return isName ? text.trimmingCharacters(in: ["\""]).quoted(by: "'", with: "''") : "(\(text)\n)"
+    }
+
     var affinity: Affinity { Affinity(declared: declared) }
 
     /// The type of an attribute for it, where no model says more.

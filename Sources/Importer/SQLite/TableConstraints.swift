@@ -16,8 +16,8 @@ struct TableConstraints {
     /// Whether the table has triggers; asked for with every row.
     let hasTriggers: Bool
 
-    /// The columns that have a default of the table's own, which holds where a record lacks their key.
-    let defaulted: Set<String>
+    /// The defaults of the table's own, which hold where a record lacks the column's key: expressions, by the columns in lower case.
+    let defaults: [String: String]
 
     /// Whether any table of the store has triggers.
     static func hasTriggers(_ database: Database) throws -> Bool {
@@ -38,9 +38,9 @@ struct TableConstraints {
             arguments: [table]
         )
         hasTriggers = !triggers.isEmpty
-        defaulted = Set(
-            try StoredColumn.all(of: table, database).filter { $0.defaultText != nil }.map(\.name.asciiLowercased)
-        )
+        defaults = try StoredColumn.all(of: table, database).reduce(into: [:]) { defaults, column in
+            defaults[column.name.asciiLowercased] = column.defaultExpression
+        }
         let identifier = Set(entity.identifierColumns.map(\.asciiLowercased))
         let definition = try Self.definition(of: table, database)
         mayCollate = definition.contains("collate")

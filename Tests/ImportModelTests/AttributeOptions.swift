@@ -12,7 +12,9 @@ extension AttributeDescription {
                 Bit(name: ["flag\(index)", "group.flag\(index)", "a.b.é\(index)"][index % 3], position: position)
             }
         case .binary:
-            formats = [["base64"], ["base64url"], ["base64", "base64url"], []].randomElement(using: &generator) ?? []
+            formats =
+                [["base64"], ["base64url"], ["base64", "base64url"], ["uuid"], ["text"], []]
+                .randomElement(using: &generator) ?? []
             validation = Validation(minimumLength: 1, maximumLength: Int.random(in: 1...9, using: &generator))
         case .string, .uri:
             transformers = [["trim", "lowercase"], []].randomElement(using: &generator) ?? []

@@ -228,7 +228,7 @@ struct ManyMistakesTests {
         "$.entitys.Person.attributes.rights.default.nobody: there is no such flag",
         "$.entitys.Person.attributes.rights.default.x: there is no such flag",
         "$.entitys.Person.attributes.flags: a bitfield needs the names of its bits",
-        "$.entitys.Person.attributes.data.format[0]: not a format of binary; there are base64, base64url",
+        "$.entitys.Person.attributes.data.format[0]: not a format of binary; there are base64, base64url, uuid, text",
         "$.entitys.Person.attributes.data.default: must have at most 2 bytes",
         #"$.entitys.Person.attributes.made.typ: there is no such key; perhaps "type" is meant"#,
         #"$.entitys.Person.attributes.made.fromat: there is no such key; perhaps "format" is meant"#,

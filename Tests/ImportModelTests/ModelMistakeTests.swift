@@ -37,6 +37,7 @@ struct ModelMistakeTests {
             (#"{"type": "bitfield", "bits": [0]}"#, ["a.bits"]),
             (#"{"type": "binary", "format": "base32"}"#, ["a.format"]),
             (#"{"type": "binary", "format": ["base64", "hex"]}"#, ["a.format[1]"]),
+            (#"{"type": "binary", "format": ["uuid", "base64"]}"#, ["a.format[1]"]),
             (#"{"type": "integer16", "min": 5, "max": 4}"#, ["a.max"]),
             (#"{"type": "integer16", "min": 40000, "max": "x"}"#, ["a.min", "a.max"]),
             (#"{"type": "date", "min": "yesterday"}"#, ["a.min"]),

@@ -27,6 +27,7 @@ struct ModelSchemaTests {
         ),
         (#"{"type": "date", "wallClock": true, "min": "2014-10-17"}"#, true),
         (#"{"type": "binary", "format": "base64url", "maxLength": 16}"#, true),
+        (#"{"type": "binary", "format": "uuid"}"#, true),
         (#"{"type": "bitfield", "bits": {"a.b": 0, "c": 63}}"#, true),
         (#"{"type": "uuid", "generated": true}"#, true),
         (#"{"type": "string", "transform": "trim", "pattern": "^a", "enum": ["a"], "minLength": 0}"#, true),

@@ -117,6 +117,26 @@ struct ValueTypesTests {
         }
     }
 
+    @Test func readsUUIDsAndTheBytesOfTexts() throws {
+        let uuid = AttributeDescription(name: "a", type: .binary, formats: ["uuid"])
+        let text = AttributeDescription(name: "a", type: .binary, formats: ["text"])
+        let bytes = (0..<16).map { UInt8($0 * 17) }
+        for spelling in [
+            "00112233-4455-6677-8899-aabbccddeeff", "{00112233-4455-6677-8899-AABBCCDDEEFF}",
+            "ABEiM0RVZneImaq7zN3u/w==",
+        ] {
+            #expect(try coerce("\"\(spelling)\"", to: uuid).outcome == .blob(bytes))
+            #expect(try coerce("\"\(spelling)\"", to: text).outcome == .blob(Array(spelling.utf8)))
+        }
+        #expect(uuid.text(ofBinary: bytes) == "00112233-4455-6677-8899-aabbccddeeff")
+        #expect(uuid.text(ofBinary: bytes.dropLast()) == nil)
+        #expect(try coerce(#""AAEC""#, to: uuid).outcome == .error(.wrongForm))
+        #expect(try coerce(#""Z\u00fcrich""#, to: text).outcome == .blob(Array("Zürich".utf8)))
+        #expect(text.text(ofBinary: Array("Zürich".utf8)) == "Zürich")
+        #expect(text.text(ofBinary: [0xFF]) == nil)
+        #expect(try coerce("1", to: text).outcome == .error(.wrongKind))
+    }
+
     @Test func refusesWhatIsNoBase64() {
         // The bits that stand for nothing are zero in "Zg==", and not in "Zh==".
         for text in [

@@ -1,15 +1,15 @@
-/// A type with its options: a bitfield's flags, a binary's alphabet, a date's formats and zone.
+/// A type with its options: a bitfield's flags, a binary's format, a date's formats and zone.
 struct TypedCoercion: Sendable {
     let type: AttributeType
     private let bits: Bitfield?
-    private let alphabet: Base64Text.Alphabet
+    private let format: BinaryFormat
     /// Nil for dates as the type alone has them.
     private let dates: DateCoercion?
 
     init(_ attribute: AttributeDescription, _ mistakes: inout [AttributeMistake]) {
         type = attribute.type
         bits = type == .bitfield ? Self.bitfield(attribute.bits, &mistakes) : nil
-        alphabet = type == .binary ? Self.alphabet(attribute.formats, &mistakes) : .either
+        format = type == .binary ? Self.binary(attribute.formats, &mistakes) : .either
         dates = type == .date ? Self.dates(attribute, &mistakes) : nil
     }
 
@@ -20,7 +20,7 @@ struct TypedCoercion: Sendable {
     ) throws(CoercionError) -> CoercedValue {
         if let dates { return try dates.coerce(token, scratch: &scratch, notes: &notes) }
         if let bits { return try bits.coerce(token, scratch: &scratch, notes: &notes) }
-        if alphabet != .either, token.kind == .string {
+        if format != .either, token.kind == .string {
             return try binary(token, scratch: &scratch, notes: &notes)
         }
         return try type.coerce(token, scratch: &scratch, notes: &notes)
@@ -36,13 +36,13 @@ struct TypedCoercion: Sendable {
             var text: [UInt8] = []
             if Unescaping.append(token.bytes, to: &text) { notes.insert(.loneSurrogate) }
             range = text.withUnsafeBufferPointer {
-                Base64Text.decode(ByteView($0), alphabet, to: &scratch, notes: &notes)
+                format.decode(ByteView($0), to: &scratch, notes: &notes)
             }
         } else {
-            range = Base64Text.decode(token.bytes, alphabet, to: &scratch, notes: &notes)
+            range = format.decode(token.bytes, to: &scratch, notes: &notes)
         }
         guard let range else {
-            throw CoercionError(code: .wrongForm, expected: alphabet.rawValue, found: token.kind.name)
+            throw CoercionError(code: .wrongForm, expected: format.rawValue, found: token.kind.name)
         }
         return .blob(range)
     }
@@ -77,26 +77,22 @@ struct TypedCoercion: Sendable {
         }
     }
 
-    private static func alphabet(_ formats: [String], _ mistakes: inout [AttributeMistake]) -> Base64Text.Alphabet {
-        var alphabets: [Base64Text.Alphabet] = []
+    private static func binary(_ formats: [String], _ mistakes: inout [AttributeMistake]) -> BinaryFormat {
+        var known: Set<BinaryFormat> = []
         for (index, name) in formats.enumerated() {
-            if Base64Text.Alphabet.names.contains(where: name.hasSameBytes),
-                let alphabet = Base64Text.Alphabet(rawValue: name)
-            {
-                alphabets.append(alphabet)
+            let names = BinaryFormat.names.joined(separator: ", ")
+            var message: String?
+            if BinaryFormat.names.contains(where: name.hasSameBytes), let format = BinaryFormat(rawValue: name) {
+                known.insert(format)
+                if known.count > 1, !known.isSubset(of: [.base64, .base64url]) {
+                    message = "uuid and text are formats on their own, without another"
+                }
             } else {
-                let known = Base64Text.Alphabet.names.joined(separator: ", ")
-                mistakes.append(
-                    AttributeMistake(
-                        key: .format,
-                        inner: .index(index),
-                        message: "not a format of binary; there are \(known)"
-                    )
-                )
+                message = "not a format of binary; there are \(names)"
             }
+            if let message { mistakes.append(AttributeMistake(key: .format, inner: .index(index), message: message)) }
         }
-        let isOne = Set(alphabets).count == 1
-        return isOne ? alphabets[0] : .either
+        return known.count == 1 ? known.first ?? .either : .either
     }
 
     private static func bitfield(

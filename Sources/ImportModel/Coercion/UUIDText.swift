@@ -61,6 +61,16 @@ struct UUIDText {
         return true
     }
 
+    /// Appends the 16 bytes that it stands for.
+    func appendBytes(to output: inout [UInt8]) {
+        var high: UInt8?
+        for byte in digits.buffer where byte != UInt8(ascii: "-") {
+            let digit = byte & 0xF + (byte > UInt8(ascii: "9") ? 9 : 0)
+            if let first = high { output.append(first << 4 | digit) }
+            high = high == nil ? digit : nil
+        }
+    }
+
     /// Appends the 36 characters in lower case.
     func append(to output: inout [UInt8]) {
         let start = output.count

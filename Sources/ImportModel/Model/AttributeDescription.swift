@@ -18,8 +18,8 @@ public struct AttributeDescription: Sendable, Hashable {
     public var isGenerated: Bool
     /// Whose value counts once the object exists.
     public var owner: Owner
-    /// The formats that are tried in order: of a date (none for `iso8601`), or the one of a binary (`base64`, `base64url`;
-    /// none for either).
+    /// The formats that are tried in order: of a date (none for `iso8601`), or the one of a binary (`base64`, `base64url`,
+    /// none for either; `uuid`, `text`).
     public var formats: [String]
     /// How a date without a zone is read: a name of the time zone database (`Europe/Berlin`); nil for UTC.
     public var timeZone: String?

@@ -252,7 +252,7 @@ public enum ModelSchema {
 
     /// The names of formats: those of a binary only, those of a date or a pattern.
     private static var formats: JSONValue {
-        let binary = object([("enum", strings(Base64Text.Alphabet.names))])
+        let binary = object([("enum", strings(BinaryFormat.names))])
         let dates = object([
             (
                 "anyOf",

@@ -37,6 +37,7 @@ struct StoredValueReader: Sendable {
                 name: given.name,
                 type: given.type,
                 isOptional: true,
+                formats: given.type == .date ? [] : given.formats,
                 storage: given.storage,
                 bits: given.bits
             )

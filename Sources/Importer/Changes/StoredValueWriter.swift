@@ -23,9 +23,10 @@ struct StoredValueWriter: Sendable {
             default: Self.appendEscape(.real, StoredValue.digits(number), to: &output)
             }
         case .text(let text): append(text, attribute, to: &output)
-        case .blob(let bytes) where attribute.type == .binary:
-            Self.appendString(Self.base64(bytes, isURLSafe: attribute.formats == ["base64url"]), to: &output)
-        case .textBytes, .blob: Self.appendPlain(value, to: &output)
+        case .blob(let bytes):
+            guard attribute.type == .binary, let text = attribute.text(ofBinary: bytes) else { fallthrough }
+            Self.appendString(text, to: &output)
+        case .textBytes: Self.appendPlain(value, to: &output)
         }
     }
 
@@ -88,8 +89,8 @@ struct StoredValueWriter: Sendable {
         case .real(let number) where number.isFinite: output.append(contentsOf: StoredValue.digits(number).utf8)
         case .real(let number): appendEscape(.real, StoredValue.digits(number), to: &output)
         case .text(let text): appendString(text, to: &output)
-        case .textBytes(let bytes): appendEscape(.textBytes, base64(bytes), to: &output)
-        case .blob(let bytes): appendEscape(.blob, base64(bytes), to: &output)
+        case .textBytes(let bytes): appendEscape(.textBytes, Data(bytes).base64EncodedString(), to: &output)
+        case .blob(let bytes): appendEscape(.blob, Data(bytes).base64EncodedString(), to: &output)
         }
     }
 
@@ -103,11 +104,6 @@ struct StoredValueWriter: Sendable {
         output.append(contentsOf: "{\"\(escape.rawValue)\":".utf8)
         appendString(text, to: &output)
         output.append(UInt8(ascii: "}"))
-    }
-
-    private static func base64(_ bytes: [UInt8], isURLSafe: Bool = false) -> String {
-        let text = Data(bytes).base64EncodedString()
-        return isURLSafe ? String(text.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }) : text
     }
 
     private static func mask(of attribute: AttributeDescription) -> UInt64 {

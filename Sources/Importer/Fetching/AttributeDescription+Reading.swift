@@ -2,7 +2,7 @@ import Foundation
 import ImportModel
 
 extension AttributeDescription {
-    /// A stored value as JSON: booleans as `true` and `false`, decimals with all their digits, binaries in base64, bitfields as
+    /// A stored value as JSON: booleans as `true` and `false`, decimals with all their digits, binaries in their format, bitfields as
     /// objects of flags.
     public func json(of stored: CoercedJSON, dates: DateStyle = .iso8601) -> JSONValue {
         var output: [UInt8] = []
@@ -43,6 +43,7 @@ extension EntityDescription {
                 column: attribute.column,
                 type: attribute.type,
                 isOptional: !identifier.contains(attribute.name),
+                formats: attribute.type == .binary ? attribute.formats : [],
                 storage: attribute.storage,
                 bits: attribute.bits
             )

@@ -90,10 +90,12 @@ enum PredicateValue {
         case (.string, .number(let text)), (.uri, .number(let text)):
             return "Write it as a text: '\(text)'."
         case (.boolean, _): return "Write true or false."
-        case (.uuid, _): return "UUIDs are texts: '6ba7b810-9dad-11d1-80b4-00c04fd430c8'."
-        case (.binary, _): return "Bytes are texts in base64: 'aGVsbG8='."
+        case (.uuid, _),
+            (.binary, _) where attribute.formats == ["uuid"]:
+            return "UUIDs are texts: '6ba7b810-9dad-11d1-80b4-00c04fd430c8'."
+        case (.binary, _) where attribute.formats != ["text"]: return "Bytes are texts in base64: 'aGVsbG8='."
         case (_, .string(let text)) where DecimalText.isNumber(text): return "Write it without quotes: \(text)"
-        case (.string, _), (.uri, _): return "Write a text in single quotes."
+        case (.string, _), (.uri, _), (.binary, _): return "Write a text in single quotes."
         case (.json, _): return "Use contains or like on its text, or is null."
         default: return "Write a number, as 12 or 0.5."
         }

@@ -11,7 +11,7 @@ struct ValueWriter {
         case decimal
         case json
         case date(DateStorage, DateStyle)
-        case binary(isURLSafe: Bool)
+        case binary(AttributeDescription)
         case bitfield(AttributeDescription, mask: UInt64)
     }
 
@@ -23,7 +23,7 @@ struct ValueWriter {
         case .decimal: kind = .decimal
         case .json: kind = .json
         case .date: kind = .date(attribute.storage, dates)
-        case .binary: kind = .binary(isURLSafe: attribute.formats == ["base64url"])
+        case .binary: kind = .binary(attribute)
         case .bitfield:
             let bits = attribute.bits.filter { (0...63).contains($0.position) }
             kind = .bitfield(attribute, mask: bits.reduce(0) { $0 | 1 << UInt64($1.position) })
@@ -33,7 +33,7 @@ struct ValueWriter {
 
     // MARK: JSON
 
-    /// Appends the value as JSON: booleans as `true` and `false`, decimals with all their digits, binaries in base64, bitfields as
+    /// Appends the value as JSON: booleans as `true` and `false`, decimals with all their digits, binaries in their format, bitfields as
     /// objects of flags, JSON as it is.
     func appendJSON(_ value: StoredRow.Value, to output: inout [UInt8]) {
         switch (kind, value) {
@@ -56,9 +56,8 @@ struct ValueWriter {
         case (_, .real(let number)):
             output.append(contentsOf: Self.text(number).utf8)
         case (_, .blob(let bytes)):
-            output.append(UInt8(ascii: "\""))
-            output.append(contentsOf: base64(bytes).utf8)
-            output.append(UInt8(ascii: "\""))
+            var text = text(bytes)
+            text.withUTF8 { JSONOutput.append($0, to: &output) }
         }
     }
 
@@ -74,7 +73,7 @@ struct ValueWriter {
             if case .integer(let number) = value { output.append(contentsOf: String(number).utf8) }
             if case .real(let number) = value { output.append(contentsOf: Self.text(number).utf8) }
         case (_, .text(let bytes)): JSONOutput.appendRepaired(bytes, to: &output)
-        case (_, .blob(let bytes)): output.append(contentsOf: base64(bytes).utf8)
+        case (_, .blob(let bytes)): output.append(contentsOf: text(bytes).utf8)
         }
     }
 
@@ -133,10 +132,10 @@ struct ValueWriter {
         bytes.baseAddress != nil && NumberForm(ByteView(bytes)) != nil
     }
 
-    private func base64(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
-        let text = Data(bytes).base64EncodedString()
-        guard case .binary(isURLSafe: true) = kind else { return text }
-        return String(text.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
+    /// Bytes in the format of a binary, or else in base64.
+    private func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+        if case .binary(let attribute) = kind, let text = attribute.text(ofBinary: bytes) { return text }
+        return Data(bytes).base64EncodedString()
     }
 }
 

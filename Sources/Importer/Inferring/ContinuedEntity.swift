@@ -16,6 +16,8 @@ package struct ContinuedEntity: Sendable {
     var undescribed: Set<ExactText> = []
     /// Those among them without a declared type, which hold whatever the source has.
     var untyped: Set<ExactText> = []
+    /// The BLOB columns, in lower case, of which nothing says yet how texts stand for their bytes.
+    var bytes: [ExactText: StoredBytes] = [:]
     /// Columns that the table computes itself: nothing is written there, and no other column gets their name.
     package var computed: [String] = []
 
@@ -38,12 +40,46 @@ package struct ContinuedEntity: Sendable {
 
     package init(entity: EntityDescription) { self.entity = entity }
 
+    /// Whether there are BLOB columns here or in child tables of which the texts are to decide.
+    var hasBytes: Bool { !bytes.isEmpty || children.values.contains(where: \.hasBytes) }
+
     /// A column's name as SQLite compares it.
     static func folded(_ column: String) -> ExactText { ExactText(column.asciiLowercased) }
 
     /// Whether a record must have the attribute.
     package func isRequired(_ attribute: AttributeDescription) -> Bool {
         required.contains(Self.folded(attribute.column)) || entity.identifier.contains(attribute.name)
+    }
+}
+
+/// What the rows of a BLOB column hold, as far as they were looked at.
+struct StoredBytes: Sendable {
+    /// Whether there are values, and all have 16 bytes.
+    private let areUUIDs: Bool
+    /// Whether some value is no text.
+    private let areBytes: Bool
+    /// The forms that all of them have as texts.
+    private var forms: StringForms = .bytes
+
+    init(_ values: [[UInt8]]) {
+        areBytes = values.contains { value in
+            String(validating: value, as: UTF8.self) == nil || value.contains { $0 < 0x20 && !(0x09...0x0D ~= $0) }
+        }
+        areUUIDs = areBytes && values.allSatisfy { $0.count == 16 }
+        if values.isEmpty || areBytes { forms = [] }
+        for value in values {
+            value.withUnsafeBufferPointer { forms = StringForms.ofBytes(ByteView($0), among: forms) }
+        }
+    }
+
+    /// The format of the column: what its rows have, or else what all texts have the form of.
+    func format(ofAll texts: StringForms) -> BinaryFormat {
+        if areUUIDs || texts.contains(.uuid) && !forms.contains(.uuid) { return .uuid }
+        let base64: StringForms = [.base64, .base64url]
+        let isByChance =
+            !texts.isDisjoint(with: StringForms.all.union(.digits)) || texts.contains(.word) && !areBytes
+        if isByChance || texts.isDisjoint(with: base64) || !forms.isDisjoint(with: base64) { return .text }
+        return texts.contains(.base64) ? .base64 : .base64url
     }
 }
 

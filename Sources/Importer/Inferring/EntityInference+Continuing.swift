@@ -68,7 +68,10 @@ extension EntityInference {
     }
 
     /// An attribute that the store has, for this source; nil where it is the table's own and the source has no value for it.
-    private func continued(_ attribute: AttributeDescription, _ stored: ContinuedEntity) -> AttributeDescription? {
+    private mutating func continued(
+        _ attribute: AttributeDescription,
+        _ stored: ContinuedEntity
+    ) -> AttributeDescription? {
         if stored.undescribed.contains(ContinuedEntity.folded(attribute.column)) {
             guard let path = statistics.path(of: attribute.from[0], below: root) else { return nil }
             return typed(attribute, stored, path: path)
@@ -79,17 +82,26 @@ extension EntityInference {
         {
             attribute.isOptional = true
         }
-        return attribute
+        guard let path = attribute.from.first.flatMap({ statistics.path(of: $0, below: root) }) else {
+            return attribute
+        }
+        return typed(attribute, stored, path: path)
     }
 
-    /// An attribute of a column without a declared type holds what the source has.
-    private func typed(
+    /// An attribute of a column without a declared type holds what the source has, and one of a BLOB column reads its texts.
+    private mutating func typed(
         _ attribute: AttributeDescription,
         _ stored: ContinuedEntity,
         path: Int
     ) -> AttributeDescription {
         var attribute = attribute
-        if stored.untyped.contains(ContinuedEntity.folded(attribute.column)) { attribute.type = columnType(path) }
+        let column = ContinuedEntity.folded(attribute.column)
+        if stored.untyped.contains(column) { attribute.type = columnType(path) }
+        if let rows = stored.bytes[column], statistics.paths[path].strings > 0 {
+            let format = rows.format(ofAll: statistics.paths[path].forms)
+            attribute.formats = [format.rawValue]
+            add(.bytes(format), attribute.from[0])
+        }
         return attribute
     }
 }

@@ -21,6 +21,7 @@ extension EntityStatistics {
             hash: hash,
             level: paths[parent].level
         )
+        added.forms = limits.forms
         keys.append(contentsOf: key.buffer)
         added.nextSibling = paths[parent].firstChild
         paths[parent].firstChild = Int32(truncatingIfNeeded: path)

@@ -30,6 +30,8 @@ struct InferenceLimits: Sendable, Hashable {
     var sampledElements = 512
     /// How many levels of arrays are looked into: with 0, an array is a value like any other.
     var arrayLevels = 0
+    /// Which forms of strings are looked for.
+    var forms = StringForms.all
 
     /// The charge at which an object at `depth` is full.
     @inline(__always)

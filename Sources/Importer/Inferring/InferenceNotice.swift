@@ -28,6 +28,8 @@ struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
         case renamed([String])
         /// Text with U+0000 stays JSON, as the store's texts cannot have it.
         case textWithNUL
+        /// How the texts for a BLOB column stand for its bytes.
+        case bytes(BinaryFormat)
         /// New keys get no columns, as the table or the object would have too many.
         case keysLeftOut
     }
@@ -83,6 +85,14 @@ struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
             return "columns with other names than their keys: " + columns.prefix(8).joined(separator: ", ") + more
         case .textWithNUL:
             return "kept as JSON: some text has U+0000, which the server's texts cannot have"
+        case .bytes(let format):
+            let what =
+                switch format {
+                case .uuid: "16 bytes each, as of UUIDs"
+                case .text: "the bytes of its texts are stored"
+                case .base64, .base64url, .either: "its texts are \(format.rawValue)"
+                }
+            return "a BLOB column: \(what) (\"format\" in a model file)"
         case .keysLeftOut:
             return "too many new keys: those without a column are left out and counted as unknownKey"
         }

@@ -132,6 +132,7 @@ struct InferenceOverrides: Sendable {
             for (key, type) in types {
                 guard let attribute = model.entities[entity].attributes.firstIndex(named: key) else { continue }
                 model.entities[entity].attributes[attribute].type = type
+                if type != .binary { model.entities[entity].attributes[attribute].formats = [] }
                 if type == .date {
                     model.entities[entity].attributes[attribute].formats = DateFormat.written.map(\.name)
                 }

@@ -2,9 +2,9 @@ import ImportModel
 
 /// Forms that every string of an attribute has so far.
 ///
-/// Two of them decide a type, the others are only pointed out.
+/// Two of them decide a type, the others are only pointed out; those of bytes decide how a BLOB column's texts are read.
 struct StringForms: OptionSet, Sendable, Hashable {
-    let rawValue: UInt8
+    let rawValue: UInt16
 
     /// `2015-01-01T15:00:00Z`, in UTC in any spelling, with at most milliseconds: what a `date` gives back as the same instant.
     static let utcInstant = StringForms(rawValue: 1 << 0)
@@ -23,6 +23,19 @@ struct StringForms: OptionSet, Sendable, Hashable {
     /// `Thu, 01 Jan 2015 15:00:00 GMT`.
     static let mail = StringForms(rawValue: 1 << 7)
 
+    /// A UUID in any spelling.
+    static let uuid = StringForms(rawValue: 1 << 8)
+    /// Whole base64.
+    static let base64 = StringForms(rawValue: 1 << 9)
+    /// Whole base64url.
+    static let base64url = StringForms(rawValue: 1 << 10)
+    /// Digits only, or hexadecimal of one case: base64 only by chance.
+    static let digits = StringForms(rawValue: 1 << 11)
+    /// Letters, all but the first in lower case, and hyphens: rarely base64.
+    static let word = StringForms(rawValue: 1 << 12)
+
+    /// The forms of bytes, which are looked for where there is a BLOB column.
+    static let bytes: StringForms = [.uuid, .base64, .base64url, .digits, .word]
     static let all: StringForms = [
         .utcInstant, .lowercaseUUID, .day, .dayAndTime, .dotnet, .slashed, .weekday, .mail,
     ]
@@ -31,6 +44,13 @@ struct StringForms: OptionSet, Sendable, Hashable {
     ///
     /// The string's bytes are between its quotes, as written.
     static func of(_ bytes: ByteView, hasEscapes: Bool, among candidates: StringForms) -> StringForms {
+        guard candidates.isDisjoint(with: .bytes) else {
+            var text: [UInt8] = []
+            if hasEscapes { _ = Unescaping.append(bytes, to: &text) }
+            return text.withUnsafeBufferPointer {
+                ofBytes(hasEscapes ? ByteView($0) : bytes, among: candidates)
+            }.union(of(bytes, hasEscapes: hasEscapes, among: candidates.subtracting(.bytes)))
+        }
         // .NET writes its dates with an escaped slash; of all others an escape only hides the form.
         if hasEscapes {
             return hasPrefix(#"\/Date("#, bytes) && DateFormat.dotnet.reads(bytes, hasEscapes: true)
@@ -58,6 +78,31 @@ struct StringForms: OptionSet, Sendable, Hashable {
         if candidates.contains(.slashed), isSlashed(bytes) { forms.insert(.slashed) }
         if candidates.contains(.weekday), isWeekday(bytes) { forms.insert(.weekday) }
         return forms
+    }
+
+    /// The forms of bytes among `candidates` that a text has.
+    static func ofBytes(_ text: ByteView, among candidates: StringForms = .bytes) -> StringForms {
+        let all: [(StringForms, (ByteView) -> Bool)] = [
+            (.uuid, BinaryFormat.uuid.isWhole), (.base64, BinaryFormat.base64.isWhole),
+            (.base64url, BinaryFormat.base64url.isWhole), (.digits, areDigits), (.word, isWord),
+        ]
+        return StringForms(all.filter { candidates.contains($0.0) && $0.1(text) }.map(\.0))
+    }
+
+    private static func areDigits(_ text: ByteView) -> Bool {
+        let digits = text.buffer.count(where: isDigit)
+        if digits == text.count { return true }
+        guard digits > 0, text.count >= 8, text.count % 2 == 0 else { return false }
+        let isCapital = text.buffer.contains { $0 < UInt8(ascii: "a") && !isDigit($0) }
+        let letters = isCapital ? UInt8(ascii: "A")...UInt8(ascii: "F") : UInt8(ascii: "a")...UInt8(ascii: "f")
+        return text.buffer.allSatisfy { isDigit($0) || letters.contains($0) }
+    }
+
+    private static func isWord(_ text: ByteView) -> Bool {
+        text.buffer.enumerated().allSatisfy { index, byte in
+            UInt8(ascii: "a")...UInt8(ascii: "z") ~= (index == 0 ? byte | 0x20 : byte)
+                || [UInt8(ascii: "-"), UInt8(ascii: "_")].contains(byte)
+        }
     }
 
     /// How the form is named to people; nil for forms that decide a type.

@@ -16,10 +16,12 @@ struct InferPhase {
     consuming func infer() throws -> JobRun {
         context.progress.update { $0.phase = .inferring }
         let feed = try ChunkFeed(run)
+        let continued = try run.continued ?? run.journal.continuedEntities(of: run.job)
         let stage = InferStage(
             sources: run.job.sources,
             options: run.job.options,
             removesChunks: false,
+            readsBytes: continued.values.contains(where: \.hasBytes),
             progress: context.progress,
             interruption: context.interruption
         )

@@ -10,12 +10,14 @@ final class InferStage: Sendable {
     private let interruption: Interruption
     /// How many keys a record has at most.
     private let keys: Int
+    private let limits: InferenceLimits
     private let merged = Mutex<[String: EntityStatistics]>([:])
 
     init(
         sources: [StoredJob.Source],
         options: JobOptions,
         removesChunks: Bool,
+        readsBytes: Bool = false,
         progress: ImportProgress,
         interruption: Interruption
     ) {
@@ -25,6 +27,9 @@ final class InferStage: Sendable {
         self.progress = progress
         self.interruption = interruption
         keys = sources.flatMap(\.shape.paths).map { LineKeys($0).count }.max() ?? 0
+        var limits = NestingRules(options).limits
+        if readsBytes { limits.forms.formUnion(.bytes) }
+        self.limits = limits
     }
 
     /// Runs the workers until all chunks are looked at.
@@ -50,7 +55,6 @@ final class InferStage: Sendable {
     private func work(_ queue: ChunkQueue) throws {
         let reader = ChunkReader(maxDepth: options.maxDepth)
         var statistics: [String: EntityStatistics] = [:]
-        let limits = NestingRules(options).limits
         while let item = try queue.take() {
             try interruption.check()
             try reader.open(item.chunk)
@@ -118,7 +122,7 @@ final class InferStage: Sendable {
         var names = Self.tableNames(besides: roots.map(\.name), stored, isIdentified: !identifiers.isEmpty, isTaken)
         let inferred = try roots.enumerated().map { index, root in
             try InferredEntities(
-                of: statistics[root.name] ?? EntityStatistics(limits: rules.limits, keys: keys),
+                of: statistics[root.name] ?? EntityStatistics(limits: limits, keys: keys),
                 named: root.name,
                 records: try? RecordPath(root.path),
                 keyNames: keyNames(of: root.name),

@@ -58,12 +58,14 @@ struct ValueConversion: Sendable {
 
     /// Says what a stored value becomes; nil where it does not survive.
     func converter() -> (DatabaseValue) -> DatabaseValue? {
-        let (old, new, way) = (old, new, way)
+        var (old, new) = (old, new)
+        // The same bytes, whatever texts stand for them.
+        if old.type == .binary, new.type == .binary { (old.formats, new.formats) = ([], []) }
         let before = Self.plain(old)
         // The new description without what is for records only: transformers, and formats of dates.
         var after = Self.plain(new)
         after.validation = new.validation
-        return { [after] value in
+        return { [old, new, way, after] value in
             guard !value.isNull else { return value }
             guard let result = try? after.coerce(old.json(of: CoercedJSON(value))) else { return nil }
             if way == .same { return value }
@@ -79,6 +81,7 @@ struct ValueConversion: Sendable {
         var plain = AttributeDescription(name: attribute.name, type: attribute.type, isOptional: true)
         plain.storage = attribute.storage
         plain.bits = attribute.bits
+        if attribute.type == .binary { plain.formats = attribute.formats }
         return plain
     }
 }

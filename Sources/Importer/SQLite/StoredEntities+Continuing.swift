@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import ImportModel
 
@@ -48,6 +49,14 @@ extension StoredEntities {
         continued.required = described?.required ?? []
         continued.undescribed = Set(own.map { ContinuedEntity.folded($0.name) })
         continued.untyped = Set(own.filter(\.declared.isEmpty).map { ContinuedEntity.folded($0.name) })
+        for attribute in continued.entity.attributes where attribute.type == .binary && attribute.formats.isEmpty {
+            let column = ContinuedEntity.folded(attribute.column)
+            let values = try values(of: attribute.column, in: entity.table, database)
+            guard continued.undescribed.contains(column) || values.isEmpty && described?.isGiven != true else {
+                continue
+            }
+            if !continued.untyped.contains(column) { continued.bytes[column] = StoredBytes(values) }
+        }
         continued.computed = columns.filter(\.isComputed).map(\.name)
         continued.links = links
         continued.isKeyed = !entity.identifier.isEmpty || nesting.hasRowID(entity)
@@ -71,6 +80,15 @@ extension StoredEntities {
                 )
         }
         return continued
+    }
+
+    /// The bytes of a column in the first and the last rows that have any there.
+    private static func values(of column: String, in table: String, _ database: Database) throws -> [[UInt8]] {
+        let rows = "SELECT \(column.quotedIdentifier) AS v FROM \(table.quotedIdentifier)"
+        let last = " UNION ALL SELECT * FROM (\(rows) ORDER BY rowid DESC LIMIT 100)"
+        let parts = try "SELECT * FROM (\(rows) LIMIT 100)" + (WatchedTable(table, database).hasRowID ? last : "")
+        let sql = "SELECT CAST(v AS BLOB) FROM (\(parts)) WHERE length(v) > 0"
+        return try Data.fetchAll(database, sql: sql).map { [UInt8]($0) }
     }
 
     /// The attributes of a table that a model does not have, for an import that replaces objects as a whole.

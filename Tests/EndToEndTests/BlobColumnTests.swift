@@ -18,7 +18,7 @@ struct BlobColumnTests {
     /// - Parameter rows: what an app has in the column, in SQL.
     private func make(_ rows: [String]) throws {
         let inserted = rows.map { "INSERT INTO t (h) VALUES (\($0));" }.joined()
-        _ = try StoreContent.query(store, "CREATE TABLE t (id INTEGER PRIMARY KEY, h BLOB);" + inserted)
+        try StoreContent.execute(store, "CREATE TABLE t (id INTEGER PRIMARY KEY, h BLOB);" + inserted)
     }
 
     @discardableResult
@@ -31,7 +31,7 @@ struct BlobColumnTests {
     }
 
     private func stored(_ after: Int = 0) throws -> String {
-        try StoreContent.query(store, "SELECT group_concat(hex(h), ' ') FROM t WHERE id > \(after)")
+        try StoreContent.query(store, "SELECT group_concat(hex(h), ' ') FROM t WHERE h IS NOT NULL AND id > \(after)")
     }
 
     @Test(arguments: [
@@ -72,7 +72,7 @@ struct BlobColumnTests {
 
     @Test func writesTheTextsBack() throws {
         try make(["x'00ff'"])
-        _ = try StoreContent.query(store, "DELETE FROM t; ALTER TABLE t ADD w BLOB")
+        try StoreContent.execute(store, "DELETE FROM t; ALTER TABLE t ADD w BLOB")
         try night("[{\"id\": 1, \"h\": \"\(Self.uuid)\", \"w\": \"Zürich\"}]")
         let line = "{\"id\":1,\"h\":\"\(Self.uuid)\",\"w\":\"Zürich\"}\n"
         #expect(try run([Project.importer, "fetch", store, "t", "--format", "ndjson"]).outputText == line)
@@ -81,7 +81,7 @@ struct BlobColumnTests {
         // Changes have what no text stands for as it is, and are applied to the bytes that they were made of.
         let (old, changes) = (directory.path("old.sqlite"), directory.path("changes.ndjson"))
         try FileManager.default.copyItem(atPath: store, toPath: old)
-        _ = try StoreContent.query(
+        try StoreContent.execute(
             store,
             "UPDATE t SET w = x'ff' WHERE id = 1; INSERT INTO t SELECT 2, x'00', CAST('é' AS BLOB)"
         )

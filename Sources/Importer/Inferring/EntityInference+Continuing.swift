@@ -17,7 +17,7 @@ extension EntityInference {
         isKeyed = stored.isKeyed
         var added = keys(besides: covered.keyLevels, &names)
         guard !covered.isCovered else { return columns.compactMap(\.self) + added }
-        if statistics.paths[root].isFull { add(.keysLeftOut, .record) }
+        if statistics.paths[root].isFull || statistics.paths[root].isClosed { add(.keysLeftOut, .record) }
         let new = self.columns(besides: covered, count: columns.count)
         // A column of the person's own that has the name is meant.
         let keys = Set(new.filter { $0.keys.count == 1 }.map { $0.keys[0].asciiLowercased })

@@ -43,6 +43,7 @@ extension EntityStatistics {
 
     /// The path of an array's elements, made if need be; nil if there is no room for it.
     mutating func findOrInsertElement(of parent: Int) -> Int? {
+        noteNested(in: parent)
         if paths[parent].element >= 0 { return Int(paths[parent].element) }
         guard charge(keyLength: 0, to: parent) else { return nil }
         let path = paths.count
@@ -58,7 +59,8 @@ extension EntityStatistics {
             )
         )
         paths[parent].element = Int32(truncatingIfNeeded: path)
-        return path
+        raiseCharge(of: parent, by: 0)
+        return isOpen(path) ? path : nil
     }
 
     private mutating func use(_ slot: Int, for path: Int) {
@@ -73,51 +75,77 @@ extension EntityStatistics {
         }
     }
 
-    /// Charges the objects around a new key for it; false if one of them is full, now or before.
+    /// Charges the objects around a new key for it; false if there is no room for it, now or before.
     private mutating func charge(keyLength: Int, to parent: Int) -> Bool {
-        var path = parent
+        guard isOpen(parent) else { return false }
+        let cost = InferenceLimits.cost(ofKeyLength: keyLength)
+        paths[parent].children += 1
+        paths[parent].ownCharge += cost
+        raiseCharge(of: parent, by: cost)
+        return isOpen(parent)
+    }
+
+    /// Whether new keys of an object are kept: neither it is full, nor one around it.
+    private func isOpen(_ path: Int) -> Bool {
+        var path = path
         while path >= 0 {
             if paths[path].isFull { return false }
             path = Int(paths[path].parent)
         }
-        paths[parent].children += 1
-        let cost = InferenceLimits.cost(ofKeyLength: keyLength)
-        let hasTooManyKeys = Int(paths[parent].children) > limits.keys(depth: Int(paths[parent].depth))
-        defer { limitElementSamples() }
-        return !raiseCharge(of: parent, by: cost, toLimit: hasTooManyKeys)
+        return true
     }
 
-    /// Makes an object full that is full elsewhere.
-    mutating func fill(_ path: Int) {
-        var around = path
-        while around >= 0 {
-            if paths[around].isFull { return }
-            around = Int(paths[around].parent)
-        }
-        _ = raiseCharge(of: path, by: 0, toLimit: true)
+    /// Raises the charge of an object and of those around it, and makes those closed or full that reach a limit.
+    private mutating func raiseCharge(of path: Int, by cost: Int) {
+        var (path, cost) = (path, cost)
+        repeat {
+            let parent = Int(paths[path].parent)
+            let limit = limits.charge(depth: Int(paths[path].depth))
+            let keys = limits.keys(depth: Int(paths[path].depth))
+            var charge = min(paths[path].charge + cost, limit)
+            if charge == limit { paths[path].marks.insert(.closedObject) }
+            let isInClosed = parent >= 0 && paths[parent].isClosed
+            if paths[path].ownCharge > keys || paths[path].ownCharge >= limit || paths[path].isClosed && isMap(path)
+                || isInClosed && charge > limits.closedCharge
+            {
+                fill(path)
+            }
+            if paths[path].isFull {
+                charge = paths[path].marks.contains(.nested) ? limit : min(limit, keys + 1)
+            } else if paths[path].isClosed {
+                for child in children(of: path) where paths[child].charge > limits.closedCharge { fill(child) }
+            }
+            cost = charge - paths[path].charge
+            paths[path].charge = charge
+            path = parent
+        } while path >= 0 && cost > 0
         limitElementSamples()
     }
 
-    /// Raises the charge of an object and of those around it; true if one of them is full now.
-    private mutating func raiseCharge(of path: Int, by cost: Int, toLimit: Bool) -> Bool {
-        var fills = false
-        var path = path
-        var cost = cost
-        var toLimit = toLimit
-        while path >= 0 {
-            let limit = limits.charge(depth: Int(paths[path].depth))
-            if toLimit || cost >= limit - paths[path].charge {
-                cost = limit - paths[path].charge
-                paths[path].marks.insert(.fullObject)
-                paths[path].firstChild = -1
-                paths[path].element = -1
-                fills = true
-            }
-            paths[path].charge += cost
-            toLimit = false
-            path = Int(paths[path].parent)
-        }
-        return fills
+    /// Whether what a path has in it has no names: elements, or many objects.
+    private func isMap(_ path: Int) -> Bool {
+        paths[path].element >= 0
+            || path != Self.record && children(of: path).count { paths[$0].charge > 0 } > limits.closedObjects
+    }
+
+    private mutating func fill(_ path: Int) {
+        paths[path].marks.insert(.fullObject)
+        paths[path].firstChild = -1
+        paths[path].element = -1
+    }
+
+    /// Notes that there are objects or arrays in an object.
+    mutating func noteNested(in path: Int) {
+        guard !paths[path].marks.contains(.nested) else { return }
+        paths[path].marks.insert(.nested)
+        if paths[path].isFull { raiseCharge(of: path, by: 0) }
+    }
+
+    /// Takes what another part has seen at the same path: the sums, and whether it is full or closed there.
+    mutating func merge(_ other: PathStatistics, into place: Int) {
+        paths[place].merge(other)
+        if other.isFull { fill(place) }
+        raiseCharge(of: place, by: other.isClosed ? limits.charge(depth: Int(other.depth)) : 0)
     }
 
     /// Lets go of all paths once the record itself is full.

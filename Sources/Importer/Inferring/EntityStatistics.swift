@@ -125,8 +125,7 @@ struct EntityStatistics: Sendable {
     }
 
     private mutating func merge(_ other: EntityStatistics, path: Int, into place: Int) {
-        if other.paths[path].isFull { fill(place) }
-        paths[place].merge(other.paths[path])
+        merge(other.paths[path], into: place)
         guard paths[place].sample >= 0 else { return }
         if other.paths[path].sample >= 0 {
             samples[Int(paths[place].sample)].merge(other.samples[Int(other.paths[path].sample)])
@@ -161,6 +160,9 @@ extension EntityStatistics {
         let tokens: UnsafeBufferPointer<RecordTape.Token>
         let record: ByteView
         let ordinal: Int64
+
+        @inline(__always)
+        func isNested(_ token: Int) -> Bool { tokens[token].kind.rawValue >= JSONKind.object.rawValue }
 
         @inline(__always)
         func bytes(_ token: Int) -> ByteView {
@@ -239,7 +241,7 @@ extension EntityStatistics {
     ///
     /// The recursion is as deep as the limits allow.
     private mutating func addObject(_ walk: Walk, token: Int, at path: Int) {
-        guard !paths[path].isFull else { return }
+        guard !paths[path].isFull else { return lookForNested(walk, token: token, at: path) }
         guard paths[path].depth < limits.depth else {
             paths[path].marks.insert(.deepObject)
             return
@@ -255,8 +257,19 @@ extension EntityStatistics {
                 add(walk, token: Int(member.token), at: Int(member.path))
             }
             if isEmpty { paths[path].marks.insert(.emptyObject) }
+        } else if paths[path].isFull {
+            lookForNested(walk, token: token, at: path)
         }
         members.removeLast(members.count - first)
+    }
+
+    /// Notes whether a full object has objects or arrays in it: what they had before may fill those around it.
+    private mutating func lookForNested(_ walk: Walk, token: Int, at path: Int) {
+        var value = token + 2
+        while !paths[path].marks.contains(.nested), value < Int(walk.tokens[token].next) {
+            if walk.isNested(value) { noteNested(in: path) }
+            value = Int(walk.tokens[value].next) + 1
+        }
     }
 
     /// Puts an object's members onto `members`; false if the object, or one around it, is full.
@@ -268,6 +281,7 @@ extension EntityStatistics {
         let end = Int(walk.tokens[token].next)
         while index < end {
             let value = index + 1
+            if walk.isNested(value) { noteNested(in: path) }
             var child = guess(walk, key: index, in: path, after: previous)
             if child < 0 {
                 switch find(walk, key: index, in: path, after: previous) {

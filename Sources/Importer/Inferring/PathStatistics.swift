@@ -22,8 +22,12 @@ struct PathStatistics: Sendable {
         static let wildNumber = Marks(rawValue: 1 << 7)
         /// An object at the depth at which objects are not looked into any more.
         static let deepObject = Marks(rawValue: 1 << 5)
-        /// An object with more keys below it than its limit.
+        /// An object with too many keys.
         static let fullObject = Marks(rawValue: 1 << 6)
+        /// An object with more keys in the objects in it than its limit.
+        static let closedObject = Marks(rawValue: 1 << 11)
+        /// An object with objects or arrays in it.
+        static let nested = Marks(rawValue: 1 << 12)
         /// An array with an object in it.
         static let objectElement = Marks(rawValue: 1 << 8)
         /// An array with something else in it, null included.
@@ -69,6 +73,8 @@ struct PathStatistics: Sendable {
     // What bounds it (`InferenceLimits`).
     var children: Int32 = 0
     var charge = 0
+    /// The part of the charge that is for its own keys.
+    var ownCharge = 0
 
     // The walk's own notes.
     /// The sibling that followed it last, tried first.
@@ -107,6 +113,10 @@ struct PathStatistics: Sendable {
 
     var isFull: Bool {
         @inline(__always) get { marks.contains(.fullObject) }
+    }
+
+    var isClosed: Bool {
+        @inline(__always) get { marks.contains(.closedObject) }
     }
 
     var numbers: Int64 { integers + bigIntegers + fractions }
@@ -192,7 +202,7 @@ struct PathStatistics: Sendable {
         strings += other.strings
         objects += other.objects
         arrays += other.arrays
-        marks.formUnion(other.marks.subtracting(.fullObject))
+        marks.formUnion(other.marks.subtracting([.fullObject, .closedObject]))
         forms.formIntersection(other.forms)
         see(ordinal: other.firstOrdinal, token: other.firstToken)
     }

@@ -93,6 +93,33 @@ struct InferringObjectsTests {
         )
     }
 
+    /// Wherever it is, alone and beside others, a map is the JSON column, and what is around it stays.
+    @Test(arguments: 1...8, ["1", #"{"x":1,"y":2}"#])
+    func mapsAreJSONWhereTheyAre(depth: Int, value: String) {
+        let map = "{" + (0..<1_500).map { #""host\#($0)":\#(value)"# }.joined(separator: ",") + "}"
+        for count in [1, 2, 4] {
+            let maps = (0..<count).map { #""m\#($0)":"# }
+            func record(_ map: String) -> String {
+                let innermost = #"{"id":1,"meta":{"p":1},"# + maps.map { $0 + map }.joined(separator: ",") + "}"
+                return (1..<depth).reduce(innermost) { inner, _ in #"{"id":1,"side":{"z":1},"o":\#(inner)}"# }
+            }
+            let path = Array(repeating: "o", count: depth - 1)
+            func column(_ keys: String, _ type: String, _ level: Int) -> String {
+                let name = (path.prefix(level) + [keys.replacing("/", with: "_")]).joined(separator: "_")
+                let from = (path.prefix(level) + [keys]).joined(separator: "/")
+                return "\(name): \(type)" + (name == from ? "" : " from \(from)")
+            }
+            var expected = (0..<depth - 1).flatMap {
+                [column("id", "integer64", $0), column("side/z", "integer64", $0)]
+            }
+            expected += [column("id", "integer64", depth - 1), column("meta/p", "integer64", depth - 1)]
+            expected += (0..<count).map { column("m\($0)", "json", depth - 1) }
+            let small = record(#"{"host0":\#(value)}"#)
+            #expect(infer([record(map), small]) == expected)
+            #expect(infer([small, small, record(map)]) == expected)
+        }
+    }
+
     @Test func keysOfManyBytesAreBounded() {
         let long = String(repeating: "k", count: 10_000)
         #expect(infer([#"{"\#(long)":1}"#]) == ["\(long): integer64"])

@@ -30,6 +30,8 @@ struct InferringOrderTests {
                 charges: [charge, max(2, charge / 2), max(2, charge / 4), max(2, charge / 8)],
                 keys: Int.random(in: 2...8, using: &random),
                 recordKeys: Int.random(in: 4...20, using: &random),
+                closedObjects: Int.random(in: 0...4, using: &random),
+                closedCharge: Int.random(in: 0...8, using: &random),
                 depth: Int.random(in: 1...4, using: &random),
                 columns: Int.random(in: 1...20, using: &random),
                 sampledValues: Int.random(in: 1...8, using: &random),
@@ -41,7 +43,7 @@ struct InferringOrderTests {
 
     /// What is full follows from its definition alone, worked out here from the set of all paths.
     @Test func whatIsFullFollowsFromThePathsAlone() {
-        var fullCount = 0
+        var counts = (full: 0, closed: 0)
         for seed in 0..<200 as Range<UInt64> {
             var random = SeededGenerator(seed: seed)
             var records = RandomRecords(seed: seed)
@@ -50,14 +52,16 @@ struct InferringOrderTests {
                 charges: [Int.random(in: 20...100, using: &random), 12, 6],
                 keys: 4,
                 recordKeys: 12,
+                closedObjects: Int.random(in: 0...3, using: &random),
+                closedCharge: Int.random(in: 0...3, using: &random),
                 depth: 8
             )
             let statistics = merged(values.map(\.text), limits: limits, &random)
             var root = SlowPath()
             for value in values { root.add(value.value) }
-            compare(root, statistics, path: 0, depth: 0, limits, &fullCount)
+            compare(root, statistics, path: 0, depth: 0, limits, &counts)
         }
-        #expect(fullCount > 50)
+        #expect(counts.full > 50 && counts.closed > 20, "\(counts)")
     }
 
     private func compare(
@@ -66,14 +70,18 @@ struct InferringOrderTests {
         path: Int,
         depth: Int,
         _ limits: InferenceLimits,
-        _ fullCount: inout Int
+        isInClosed: Bool = false,
+        _ counts: inout (full: Int, closed: Int)
     ) {
-        let isFull = slow.charge(depth: depth, limits) == limits.charge(depth: depth)
+        let isFull = slow.isFull(depth: depth, isInClosed: isInClosed, limits)
+        let isClosed = slow.isClosed(depth: depth, limits)
         #expect(statistics.paths[path].isFull == isFull)
         if isFull {
-            fullCount += 1
+            counts.full += 1
             return
         }
+        #expect(statistics.paths[path].isClosed == isClosed)
+        if isClosed { counts.closed += 1 }
         let children = statistics.children(of: path)
         #expect(children.count == slow.children.count)
         for child in children {
@@ -81,7 +89,7 @@ struct InferringOrderTests {
                 Issue.record("a path that is in no record")
                 continue
             }
-            compare(next, statistics, path: child, depth: depth + 1, limits, &fullCount)
+            compare(next, statistics, path: child, depth: depth + 1, limits, isInClosed: isClosed, &counts)
         }
     }
 }
@@ -89,17 +97,37 @@ struct InferringOrderTests {
 /// All paths of some records, without any limit.
 private struct SlowPath {
     var children: [[UInt8]: SlowPath] = [:]
+    var isNested = false
 
     mutating func add(_ value: JSONValue) {
         guard case .object(let members) = value else { return }
-        for member in members { children[Array(member.key.utf8), default: SlowPath()].add(member.value) }
+        for member in members {
+            switch member.value {
+            case .object, .array: isNested = true
+            default: break
+            }
+            children[Array(member.key.utf8), default: SlowPath()].add(member.value)
+        }
+    }
+
+    private var ownCharge: Int { children.keys.reduce(0) { $0 + InferenceLimits.cost(ofKeyLength: $1.count) } }
+
+    func isClosed(depth: Int, _ limits: InferenceLimits) -> Bool {
+        let inside = children.values.reduce(0) { $0 + $1.charge(depth: depth + 1, limits) }
+        return ownCharge + inside >= limits.charge(depth: depth)
+    }
+
+    func isFull(depth: Int, isInClosed: Bool = false, _ limits: InferenceLimits) -> Bool {
+        if ownCharge > limits.keys(depth: depth) || ownCharge >= limits.charge(depth: depth) { return true }
+        let objects = children.values.count { !$0.children.isEmpty }
+        if depth > 0, objects > limits.closedObjects, isClosed(depth: depth, limits) { return true }
+        return isInClosed && charge(depth: depth, limits) > limits.closedCharge
     }
 
     func charge(depth: Int, _ limits: InferenceLimits) -> Int {
-        if children.count > limits.keys(depth: depth) { return limits.charge(depth: depth) }
-        let charge = children.reduce(0) {
-            $0 + InferenceLimits.cost(ofKeyLength: $1.key.count) + $1.value.charge(depth: depth + 1, limits)
-        }
-        return min(charge, limits.charge(depth: depth))
+        let limit = limits.charge(depth: depth)
+        if isFull(depth: depth, limits) { return isNested ? limit : min(limit, limits.keys(depth: depth) + 1) }
+        let inside = children.values.reduce(0) { $0 + $1.charge(depth: depth + 1, limits) }
+        return min(limit, ownCharge + inside)
     }
 }

@@ -204,6 +204,8 @@ struct InferringTablesTests {
                 let charge = Int.random(in: 8...200, using: &random)
                 limits.charges = [charge, max(2, charge / 2), max(2, charge / 3), max(2, charge / 4)]
                 limits.keys = Int.random(in: 2...8, using: &random)
+                limits.closedObjects = Int.random(in: 0...4, using: &random)
+                limits.closedCharge = Int.random(in: 0...16, using: &random)
                 limits.depth = Int.random(in: 2...8, using: &random)
                 limits.columns = Int.random(in: 1...20, using: &random)
                 limits.lists = Int.random(in: 1...4, using: &random)

@@ -65,11 +65,11 @@ struct InterruptionTests {
         try #require(try Self.isKilled(command, in: store, atRows: 40, later: 0))
         let before = try StoreContent.query(store, "SELECT * FROM r")
         try directory.write(now, to: "r.ndjson")
-        let refused = try run(command)
+        let refused = try TestSupport.run(command)
         #expect(refused.ending == .exit(65), "\(refused.errorText)")
         #expect(try StoreContent.query(store, "SELECT * FROM r") == before)
         try directory.write(lines + "{\"n\":0.5}\n", to: "r.ndjson")
-        let resumed = try run(command)
+        let resumed = try TestSupport.run(command)
         #expect(resumed.ending == .exit(0), "\(resumed.errorText)")
         #expect(try StoreContent.query(store, "SELECT count(*), sum(n) FROM r") == "401|79800.5")
     }

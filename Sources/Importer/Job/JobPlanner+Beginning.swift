@@ -72,7 +72,8 @@ private enum TextBeginning {
 
     /// Where JSON begins in the first line, if each of the first lines has some text before it.
     private static func textBeforeJSON(in text: [UInt8]) -> Int? {
-        let lines = text.prefix(64 << 10).split(separator: 0x0A, maxSplits: 100).dropLast()
+        let lines = text.prefix(64 << 10).split(separator: 0x0A, maxSplits: 100, omittingEmptySubsequences: false)
+            .dropLast().filter { !$0.allSatisfy(ByteScan.isSpace) }
         let places = lines.map { line in
             opens(line[line.startIndex])
                 ? nil : line.indices.dropFirst().first { opens(line[$0]) && ByteScan.isSpace(line[$0 - 1]) }

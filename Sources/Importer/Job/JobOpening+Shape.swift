@@ -52,23 +52,20 @@ extension JobOpening {
         for path in job.sources.compactMap(\.description.path) where !arguments.contains(path) {
             arguments.append(path)
         }
+        func planner(_ announce: @escaping (ImportText) -> Void) -> JobPlanner {
+            let (opener, interruption) = (self.planner.opener, self.planner.interruption)
+            return JobPlanner(options: job.options, opener: opener, interruption: interruption, announce: announce)
+        }
         let opening = JobOpening(
             store: store,
             options: job.options,
             run: run,
-            planner: JobPlanner(
-                options: job.options,
-                opener: planner.opener,
-                interruption: planner.interruption,
-                announce: planner.announce
-            ),
+            planner: planner(self.planner.announce),
             chunksBase: chunksBase,
             isPlanning: isPlanning
         )
-        let quiet = JobPlanner(options: job.options, opener: planner.opener, interruption: planner.interruption) { _ in
-        }
         let others = jobs.filter { $0.id != job.id }
-        let shapes = try quiet.shapes(arguments) { try opening.known(of: $0, others, journal) }.map(\.shape)
+        let shapes = try planner { _ in }.shapes(arguments) { try opening.known(of: $0, others, journal) }.map(\.shape)
         guard shapes != job.sources.map(\.shape) else { return nil }
         guard job.id == jobs.last?.id else {
             throw ImportError(
@@ -84,7 +81,7 @@ extension JobOpening {
 
 extension RelationshipDescription.Source {
     /// Where it is read in a record.
-    fileprivate var paths: [AttributePath] {
+    var paths: [AttributePath] {
         switch self {
         case .value(let path), .members(let path): [path]
         case .identifier(let paths): paths

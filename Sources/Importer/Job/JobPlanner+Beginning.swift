@@ -81,14 +81,9 @@ private enum TextBeginning {
         return places.count > 1 && places.allSatisfy { $0 != nil } ? places[0] : nil
     }
 
+    /// A letter, a digit, or one of `+-./:`.
     private static func isWordByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: ":"), UInt8(ascii: "/"):
-            true
-        default: false
-        }
+        0x61...0x7A ~= byte | 0x20 || 0x2B...0x3A ~= byte && byte != UInt8(ascii: ",")
     }
 
     private static func opens(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") }

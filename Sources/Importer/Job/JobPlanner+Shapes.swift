@@ -73,11 +73,9 @@ extension JobPlanner {
         return zip(looks, shapes).map { Shaped(description: $0.description, shape: $1, open: $0.open) }
     }
 
-    private func look(at source: SourceDescription, _ known: KnownRecords) throws -> Look {
-        try look(at: source, opener.open(source, interruption: interruption), known)
-    }
-
-    private func look(at source: SourceDescription, _ stream: SourceStream, _ known: KnownRecords) throws -> Look {
+    /// - Parameter open: the source, where it is open already.
+    private func look(at source: SourceDescription, _ known: KnownRecords, _ open: SourceStream? = nil) throws -> Look {
+        let stream = try open ?? opener.open(source, interruption: interruption)
         let sample = try stream.peek()
         let isGiven = GivenRecords.isName(source.name)
         var hints = ShapeDetector.Hints(paths: known.paths, keys: known.keys, nested: nestedKeys)
@@ -95,7 +93,7 @@ extension JobPlanner {
         if case .found(_, let paths, _) = detection {
             keys = paths.reduce(into: []) { $0.formUnion(detector.recordKeys(at: $1)) }
             others = paths.flatMap { treeLines(at: $0, detector, source) }
-            if paths == [.root], !isGiven, !makesTables, detector.topLevelValues.count == 1,
+            if paths == [.root], !isGiven, !makesTables,
                 let other = detector.collections.first(where: { $0.count > 0 })
             {
                 others.append(
@@ -135,10 +133,7 @@ extension JobPlanner {
                         others.paths += looks[other].paths.filter { !others.paths.contains($0) }
                         others.keys.formUnion(looks[other].keys)
                     }
-                    let look = looks[source]
-                    looks[source] =
-                        try look.open.map { try self.look(at: look.description, $0, others) }
-                        ?? self.look(at: look.description, others)
+                    looks[source] = try look(at: looks[source].description, others, looks[source].open)
                 }
                 try check(looks[source], others)
             }
@@ -187,12 +182,9 @@ extension JobPlanner {
         let ancestors = roots.flatMap { root in
             hierarchy.index(of: root.name).map { hierarchy.chain(of: $0).map { model.entities[$0] } } ?? []
         }
-        return ancestors.flatMap(\.relationships).flatMap(\.from).map { source in
-            switch source {
-            case .value(let path), .members(let path): path.keys
-            case .identifier(let paths): paths.first?.keys ?? []
-            }
-        }.filter { !$0.isEmpty }
+        return ancestors.flatMap(\.relationships).flatMap(\.from).compactMap { $0.paths.first?.keys }.filter {
+            !$0.isEmpty
+        }
     }
 
     /// A source's shape, and in words what was found by itself.
@@ -250,18 +242,5 @@ extension JobPlanner {
         let deeper = levels.dropFirst(4).reduce(0) { $0 + $1.count }
         if deeper > 0 { lines.append("  … and \(deeper)\(more) on \(levels.count - 4) deeper levels") }
         return lines
-    }
-}
-
-extension ShapeDetector.Candidate {
-    /// `array of 63 objects`.
-    fileprivate var words: String {
-        let count = isWhole ? "\(count)" : "\(count) or more"
-        return switch kind {
-        case .array: "array of \(count) objects"
-        case .keyed: "\(count) objects by key"
-        case .keyedArrays: "\(count) arrays of objects by key"
-        case .arrays: self.count == 0 ? "empty array" : "\(count) arrays"
-        }
     }
 }

@@ -23,19 +23,27 @@ extension ShapeDetector {
         invalidKey: Int?,
         into found: inout [Candidate]
     ) {
-        func add(_ container: Int, _ steps: [RecordPath.Step], _ kind: Candidate.Kind, count: Int, _ invalid: Int?) {
-            var candidate = candidate(container, steps, kind, count: count)
-            candidate.invalidKeyOffset = invalid
-            if kind == .arrays, let first = children(of: container, limit: 1).first {
-                candidate.width = children(of: first).count
-            }
-            found.append(candidate)
+        func add(_ container: Int, _ steps: [RecordPath.Step], _ kind: Candidate.Kind, _ values: [Int], _ invalid: Int?)
+        {
+            let token = tape.tokens[container]
+            let isOpen = token.next == 0
+            found.append(
+                Candidate(
+                    path: RecordPath(steps: steps),
+                    kind: kind,
+                    count: values.count,
+                    isWhole: !isOpen,
+                    bytes: isOpen ? text.count - Int(token.start) : Int(token.length),
+                    width: kind == .arrays ? values.first.map { children(of: $0).count } ?? 0 : 0,
+                    invalidKeyOffset: invalid
+                )
+            )
         }
         let members = members(of: object)
         let values = members.map(\.value)
         if values.count >= 2, values.allSatisfy({ tape.tokens[$0].kind == .object }) {
             if shareKeys(values) {
-                add(object, steps + [.anyMember], .keyed, count: values.count, invalidKey)
+                add(object, steps + [.anyMember], .keyed, values, invalidKey)
                 return
             }
             if values.count >= Self.dictionarySize { return }
@@ -43,7 +51,7 @@ extension ShapeDetector {
         if values.count >= 3, values.allSatisfy({ isArrayOfObjects($0) }) {
             let heads = values.compactMap { children(of: $0, limit: 1).first }
             if shareKeys(heads.filter { tape.tokens[$0].kind == .object }) {
-                add(object, steps + [.anyMember, .anyElement], .keyedArrays, count: values.count, invalidKey)
+                add(object, steps + [.anyMember, .anyElement], .keyedArrays, values, invalidKey)
                 return
             }
         }
@@ -51,12 +59,11 @@ extension ShapeDetector {
             let steps = steps + [.key(key(member.key))]
             let invalidKey = invalidKey ?? firstInvalidByte(of: member.key)
             switch tape.tokens[member.value].kind {
-            case .array where isArray(member.value, of: .object):
-                let count = children(of: member.value).count
-                add(member.value, steps + [.anyElement], .array, count: count, invalidKey)
-            case .array where isArray(member.value, of: .array) || isEmpty(member.value):
-                let count = children(of: member.value).count
-                add(member.value, steps + [.anyElement], .arrays, count: count, invalidKey)
+            case .array:
+                let kinds: [(JSONKind, Candidate.Kind)] = [(.object, .array), (.array, .arrays)]
+                let kind = kinds.first { isArray(member.value, of: $0.0) }?.1 ?? (isEmpty(member.value) ? .arrays : nil)
+                guard let kind else { continue }
+                add(member.value, steps + [.anyElement], kind, children(of: member.value), invalidKey)
             case .object where steps.count < Self.maxKeys:
                 collect(in: member.value, steps: steps, invalidKey: invalidKey, into: &found)
             default: break
@@ -66,23 +73,6 @@ extension ShapeDetector {
 
     /// Whether nothing is in a container.
     private func isEmpty(_ container: Int) -> Bool { Int(tape.tokens[container].next) == container + 1 }
-
-    private func candidate(
-        _ container: Int,
-        _ steps: [RecordPath.Step],
-        _ kind: Candidate.Kind,
-        count: Int
-    ) -> Candidate {
-        let token = tape.tokens[container]
-        let isOpen = token.next == 0
-        return Candidate(
-            path: RecordPath(steps: steps),
-            kind: kind,
-            count: count,
-            isWhole: !isOpen,
-            bytes: isOpen ? text.count - Int(token.start) : Int(token.length)
-        )
-    }
 
     /// Whether an array of objects describes the columns of rows: by its key, and as each says a name and a type.
     func describesColumns(_ candidate: Candidate) -> Bool {
@@ -142,6 +132,15 @@ extension ShapeDetector {
         return hints.keys.isEmpty || !hints.keys.isDisjoint(with: keys(of: objects))
     }
 
+    /// How many of these objects have each key.
+    func keyCounts(of objects: some Collection<Int>) -> [ArraySlice<UInt8>: Int] {
+        var counts: [ArraySlice<UInt8>: Int] = [:]
+        for object in objects {
+            for key in Set(keys(of: object).map { keyBytes($0) }) { counts[key, default: 0] += 1 }
+        }
+        return counts
+    }
+
     /// The keys that the first records at a record path have.
     func recordKeys(at path: RecordPath) -> Set<ExactText> {
         let values = topLevelValues.prefix(Self.judgedLines).flatMap { self.values(at: path.steps[...], in: $0) ?? [] }
@@ -153,12 +152,12 @@ extension ShapeDetector {
     }
 
     /// The first values at a path; nil where it does not lead anywhere.
-    private func values(at steps: ArraySlice<RecordPath.Step>, in value: Int) -> [Int]? {
+    func values(at steps: ArraySlice<RecordPath.Step>, in value: Int) -> [Int]? {
         guard let step = steps.first else { return [value] }
         let children: [Int]
         switch (step, tape.tokens[value].kind) {
         case (.anyElement, .array): children = self.children(of: value, limit: Self.judgedChildren)
-        case (.anyMember, .object): children = members(of: value).prefix(Self.judgedChildren).map(\.value)
+        case (.anyMember, .object): children = self.children(of: value, limit: Self.judgedChildren)
         case (.key(let name), .object):
             let member = members(of: value).first { ExactText(key($0.key)) == ExactText(name) }
             guard let member else { return value > 0 && isEmpty(value) ? [] : nil }
@@ -183,50 +182,53 @@ extension ShapeDetector {
     private func shareKeys(_ objects: [Int]) -> Bool {
         let whole = objects.filter { tape.tokens[$0].next != 0 }
         let judged = (whole.count >= 2 ? whole : objects).prefix(Self.judgedChildren)
-        var counts: [ArraySlice<UInt8>: Int] = [:]
-        for object in judged {
-            for key in keys(of: object) { counts[keyBytes(key), default: 0] += 1 }
-        }
+        let counts = keyCounts(of: judged)
         let all = counts.values.reduce(0, +)
         let common = counts.values.filter { $0 * 2 > judged.count }.reduce(0, +)
         return common * 2 > all
     }
 
-    /// The tokens of an array's elements, as far as the sample has them, and at most `limit`.
-    func children(of array: Int, limit: Int = .max) -> [Int] {
-        var elements: [Int] = []
-        var index = array + 1
-        while index < end(of: array), elements.count < limit {
-            elements.append(index)
+    /// The tokens of an array's elements or the values of an object's members, as far as the sample has them, and at most
+    /// `limit`; none of anything else.
+    func children(of container: Int, limit: Int = .max) -> [Int] {
+        let token = tape.tokens[container]
+        guard token.kind == .array || token.kind == .object else { return [] }
+        let end = token.next == 0 ? tape.count : Int(token.next)
+        return Self.values(in: tape, from: container + 1, to: end, areMembers: token.kind == .object, limit: limit)
+    }
+
+    /// The tokens of values one after the other.
+    ///
+    /// - Parameter areMembers: whether each has its key before it.
+    static func values(
+        in tape: RecordTape,
+        from start: Int,
+        to end: Int,
+        areMembers: Bool = false,
+        limit: Int = .max
+    ) -> [Int] {
+        let ahead = areMembers ? 1 : 0
+        var values: [Int] = []
+        var index = start + ahead
+        while index < end, values.count < limit {
+            values.append(index)
             let next = Int(tape.tokens[index].next)
             if next == 0 { break }
-            index = next
+            index = next + ahead
         }
-        return elements
+        return values
     }
 
     /// The tokens of an object's keys and values; a key whose value the sample lacks is left out.
     func members(of object: Int) -> [(key: Int, value: Int)] {
-        keys(of: object).compactMap { $0 + 1 < end(of: object) ? ($0, $0 + 1) : nil }
+        tape.tokens[object].kind == .object ? children(of: object).map { ($0 - 1, $0) } : []
     }
 
-    /// The tokens of an object's keys, as far as the sample has them.
-    func keys(of object: Int) -> [Int] {
-        var keys: [Int] = []
-        var index = object + 1
-        let end = end(of: object)
-        while index < end {
-            keys.append(index)
-            guard index + 1 < end, tape.tokens[index + 1].next != 0 else { break }
-            index = Int(tape.tokens[index + 1].next)
-        }
-        return keys
-    }
-
-    /// Just past the last token of a container.
-    private func end(of container: Int) -> Int {
-        let next = Int(tape.tokens[container].next)
-        return next == 0 ? tape.count : next
+    /// The tokens of an object's keys, with a last one whose value the sample lacks.
+    private func keys(of object: Int) -> [Int] {
+        let keys = members(of: object).map(\.key)
+        let next = keys.last.map { Int(tape.tokens[$0 + 1].next) } ?? object + 1
+        return tape.tokens[object].next == 0 && 1..<tape.count ~= next ? keys + [next] : keys
     }
 
     private func firstInvalidByte(of key: Int) -> Int? {

@@ -41,7 +41,7 @@ struct ShapeDetector {
             case keyed = "objects by key"
             case keyedArrays = "arrays of objects by key"
             /// Rows without the names of their columns.
-            case arrays = "array of arrays"
+            case arrays
         }
 
         let path: RecordPath
@@ -59,8 +59,16 @@ struct ShapeDetector {
         /// The path has U+FFFD in such a key, and does not lead here.
         var invalidKeyOffset: Int?
 
-        /// For a list of candidates: `array of objects, 243 or more`.
-        var description: String { "\(kind.rawValue), \(count)\(isWhole ? "" : " or more")" }
+        /// For a list of candidates: `array of 243 or more objects`.
+        var words: String {
+            let count = isWhole ? "\(count)" : "\(count) or more"
+            return switch kind {
+            case .array: "array of \(count) objects"
+            case .keyed: "\(count) objects by key"
+            case .keyedArrays: "\(count) arrays of objects by key"
+            case .arrays: self.count == 0 ? "empty array" : "\(count) arrays"
+            }
+        }
     }
 
     /// Containers nested more deeply than this are not looked into.
@@ -75,6 +83,8 @@ struct ShapeDetector {
     ///
     /// Those of the first lines alone where each line is a value by itself.
     let tape: RecordTape
+    /// The tokens of the values at the top level.
+    let topLevelValues: [Int]
     /// Whether the sample is JSON as far as it goes.
     let isSound: Bool
 
@@ -102,6 +112,7 @@ struct ShapeDetector {
             return parser.parse(view)
         }
         tape = parser.handler
+        topLevelValues = Self.values(in: tape, from: 0, to: tape.count)
         // yajl takes form feed and vertical tab for white space, and JSON has them nowhere.
         let spaces = text.withUnsafeBufferPointer { buffer in
             buffer.baseAddress.map { ByteScan.firstFormFeed($0, buffer.count) < buffer.count } ?? false
@@ -130,6 +141,7 @@ struct ShapeDetector {
     /// Keeps what was kept before: the records where other sources of the same entity have them.
     private var asBefore: Detection? {
         let path = hints.paths.first { leads(to: $0) }
+        let isEmptyObject = object.map { tape.tokens[$0].next == 1 } ?? false
         // Nothing at all is no record where records are inside of something.
         return (path ?? (isEmptyObject && !hints.paths.contains(.root) ? hints.paths.first : nil)).map { path in
             .found(layout: path == .root && isLines ? .lines : .stream, paths: [path], reason: Self.asBefore)
@@ -138,14 +150,13 @@ struct ShapeDetector {
 
     /// Keeps the elements of all arrays: one, one after the other, or one per line.
     private var asArrays: Detection? {
-        let values = topLevelValues
-        guard let first = values.first, tape.tokens[first].kind == .array else { return nil }
-        if values.count == 1, !isLines {
+        guard let first = topLevelValues.first, tape.tokens[first].kind == .array else { return nil }
+        if topLevelValues.count == 1, !isLines {
             // Where lines are records, one of scalars is a row.
             let isRow = hints.areLinesNamed && lines.begun == 1 && !children(of: first, limit: 1).isEmpty
             return isRow && !isArrayOfObjects(first) ? nil : elements("a top-level array")
         }
-        guard areArraysOfObjects(values) else { return nil }
+        guard areArraysOfObjects(topLevelValues) else { return nil }
         return elements(isLines ? "an array of objects per line" : "arrays one after the other")
     }
 
@@ -157,9 +168,9 @@ struct ShapeDetector {
 
     /// Keeps every value.
     private var asValues: Detection? {
-        guard let first = topLevelValues.first else { return root(Self.noValue) }
+        if topLevelValues.isEmpty { return root(Self.noValue) }
         if topLevelValues.count > 1 { return root("values one after the other") }
-        guard tape.tokens[first].kind == .object else { return root("a single value") }
+        guard object != nil else { return root("a single value") }
         return hints.areLinesNamed ? root("a single value over several lines") : nil
     }
 
@@ -184,28 +195,24 @@ struct ShapeDetector {
 
     /// Keeps nothing: the one collection of the object is empty, and besides there are at most counts.
     private var asEmptyPage: Detection? {
-        guard let path = topLevelValues.first.flatMap({ emptyCollection(in: $0) }) else { return nil }
-        return .found(layout: .stream, paths: [path], reason: "an empty array")
-    }
-
-    /// True if the source is one object without members.
-    private var isEmptyObject: Bool {
-        let values = topLevelValues
-        return values.count == 1 && tape.tokens[values[0]].kind == .object && Int(tape.tokens[values[0]].next) == 1
+        object.flatMap { emptyCollection(in: $0) }.map {
+            .found(layout: .stream, paths: [$0], reason: "an empty array")
+        }
     }
 
     private var asObject: Detection? { root("a single object") }
 
-    /// True if the source is one object, whose records may be at several record paths.
-    var isOneObject: Bool {
-        let values = topLevelValues
-        return values.count == 1 && tape.tokens[values[0]].kind == .object && !isLines && !hints.areLinesNamed
+    /// The object that is the source's one value; nil where it is not that.
+    private var object: Int? {
+        topLevelValues.count == 1 && tape.tokens[topLevelValues[0]].kind == .object ? topLevelValues[0] : nil
     }
+
+    /// True if the source is one object, whose records may be at several record paths.
+    var isOneObject: Bool { object != nil && !isLines && !hints.areLinesNamed }
 
     /// The collections in the object that is the source's one value, in their order.
     var collections: [Candidate] {
-        guard let first = topLevelValues.first, tape.tokens[first].kind == .object else { return [] }
-        return candidates(in: first).filter { candidate in
+        (object.map { candidates(in: $0) } ?? []).filter { candidate in
             !hints.nested.contains { keys in candidate.path.steps.starts(with: keys.map { .key($0) }) }
         }
     }
@@ -216,19 +223,6 @@ struct ShapeDetector {
 
     private func elements(_ reason: String) -> Detection {
         .found(layout: .stream, paths: [RecordPath(steps: [.anyElement])], reason: reason)
-    }
-
-    /// The tokens of the values at the top level.
-    var topLevelValues: [Int] {
-        var values: [Int] = []
-        var index = 0
-        while index < tape.count {
-            values.append(index)
-            let next = Int(tape.tokens[index].next)
-            if next == 0 { break }
-            index = next
-        }
-        return values
     }
 
     /// Whether two thirds of these, but for empty ones, are arrays of objects, as when files of arrays are joined.

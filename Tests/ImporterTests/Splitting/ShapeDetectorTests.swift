@@ -172,7 +172,7 @@ struct ShapeDetectorTests {
             Issue.record("\(detection)")
             return
         }
-        #expect(candidates.map(\.description) == ["objects by key, 2", "array of objects, 3 or more"])
+        #expect(candidates.map(\.words) == ["2 objects by key", "array of 3 or more objects"])
     }
 
     @Test func looksIntoNoDictionaryOfUnlikeObjects() {

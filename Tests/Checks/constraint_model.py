@@ -33,9 +33,8 @@ def main(policy, has_triggers, files):
 
 def take(policy, has_triggers, rows, record):
     stored = rows.get(record["id"])
-    # A new row that lacks the key gets the table's default.
-    defaults = {} if stored else {"name": "none"}
-    whole = {column: record.get(column, defaults.get(column)) for column in COLUMNS}
+    # What lacks the key gets the table's default.
+    whole = {column: record.get(column, "none" if column == "name" else None) for column in COLUMNS}
     if stored and policy in ("ignore", "error"):
         return "ignored" if policy == "ignore" else "duplicateIdentifier"
     new = {**stored, **record} if stored and policy == "merge" else whole

@@ -51,9 +51,49 @@ struct DeletedObjectTests {
         #expect(try runImporter("verify", store).ending == .exit(0))
     }
 
+    /// - Parameter line: what the lines of a model's orders are: parts of them, or objects in a join table.
+    @Test(
+        arguments: [
+            #""identifier": ["@parent", "id"], "#, #""identifier": ["id"], "#, "",
+        ],
+        [[], ["--on-conflict", "replace"]]
+    )
+    func aListOfAModelIsWhatItsRecordSays(line: String, options: [String]) throws {
+        let directory = try TemporaryDirectory()
+        let store = directory.path("s.sqlite")
+        let model = try directory.write(
+            """
+            {"entities": {
+              "orders": {"identifier": ["no"], "attributes": {"no": {"type": "string"}},
+                "relationships": {"lines": {"entity": "line", "toMany": true}}},
+              "line": {\(line)"attributes": {"id": {"type": "integer64"}, "sku": {"type": "string"}}}}}
+            """,
+            to: "m.json"
+        )
+        let options = ["--model", model] + options
+        func order(_ no: String, _ lines: String) -> String { #"{"no": "\#(no)", "lines": [\#(lines)]}"# }
+        let lines = [#"{"id": 1, "sku": "x"}"#, #"{"id": 2, "sku": "y"}"#, #"{"id": 3, "sku": "z"}"#]
+        try importLines([order("A", lines[0]), order("B", "\(lines[1]), \(lines[2])")], options, directory)
+        for (came, left) in [(lines[2], "A|x\nB|z"), ("", "A|x"), ("\(lines[1]), \(lines[2])", "A|x\nB|y\nB|z")] {
+            try StoreContent.execute(store, "DELETE FROM orders WHERE no = 'B'")
+            #expect(try runImporter("verify", store).ending == .exit(65))
+            try importLines([order("B", came)], options, directory)
+            let fetched = try runImporter("fetch", store, "orders", "--include", "lines", "--format", "ndjson")
+            let found = try fetched.outputText.split(separator: "\n").flatMap { text -> [String] in
+                let object = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+                let lines = object?["lines"] as? [[String: Any]] ?? []
+                return lines.map { "\(object?["no"] as? String ?? "?")|\($0["sku"] as? String ?? "?")" }
+            }
+            #expect(found.joined(separator: "\n") == left)
+            #expect(try runImporter("verify", store).ending == .exit(0))
+            if came.isEmpty { try importLines([order("B", lines[1])], options, directory) }
+        }
+    }
+
     /// - Parameters:
-    ///   - tags: what the orders have: a list in a join table, or a to-one in a column.
-    ///   - referring: the table that refers to rows of `tag` by their row ids, and its column.
+    ///   - relationship: what the orders have: a list in a join table, or a to-one in a column.
+    ///   - table: that refers to rows of `tag` by their row ids.
+    ///   - column: the one that does.
     @Test(
         arguments: [
             (#""toMany": true, "inverse": "orders""#, "orders_tag", "tag_row_id"),

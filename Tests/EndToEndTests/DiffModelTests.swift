@@ -56,6 +56,29 @@ struct DiffModelTests {
         return result.outputText.split(separator: "\n").dropFirst().dropLast().map(String.init)
     }
 
+    @Test func comparesTheLinksOfWhatHasNoIdentifier() throws {
+        let model = """
+            {"entities": {
+              "order": {"identifier": ["id"], "attributes": {"id": {"type": "integer64"}},
+                "relationships": {"lines": {"entity": "line", "toMany": true, "from": "lines", "deleteRule": "cascade"}}},
+              "line": {"attributes": {"sku": {"type": "string"}}, "relationships": {"tags": {"entity": "tag", "toMany": true}}},
+              "tag": {"identifier": ["t"], "attributes": {"t": {"type": "string"}}}}}
+            """
+        func order(_ id: Int, _ tag: String) -> String {
+            #"{"id": \#(id), "lines": [{"sku": "x", "tags": [{"t": "\#(tag)"}]}]}"# + "\n"
+        }
+        try importing(order(1, "a") + order(2, "b"), into: "a.sqlite", model: model)
+        try importing(order(1, "b") + order(2, "a"), into: "b.sqlite", model: model)
+        try importing(order(2, "b") + order(1, "a"), into: "c.sqlite", model: model)
+        func diff(_ name: String) throws -> ChildProcess.Result {
+            try runImporter("diff", directory.path("a.sqlite"), directory.path(name), "--exit-code")
+        }
+        let result = try diff("b.sqlite")
+        #expect(result.ending == .exit(1))
+        #expect(result.errorText.contains("line.tags: 2 rows only in the old store, 2 rows only in the new one"))
+        #expect(try diff("c.sqlite").ending == .exit(0))
+    }
+
     @Test func nestsListsOrdersAndReferences() throws {
         try importing(
             """

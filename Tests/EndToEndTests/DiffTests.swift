@@ -167,7 +167,7 @@ struct DiffTests {
 
     /// - Parameters:
     ///   - change: what is done to the second store.
-    ///   - unowned: how many rows without an owner only each of them has, by name.
+    ///   - leftOut: how many rows that no change is about only each of them has, by name.
     @Test(
         arguments: [
             ("DELETE FROM line WHERE sku <> 'x'", ["line": ["old": 3, "new": 0]]),
@@ -179,7 +179,7 @@ struct DiffTests {
             ("VACUUM", [:]),
         ] as [(String, [String: [String: Int]])]
     )
-    func comparesWhatHasNoOwner(change: String, unowned: [String: [String: Int]]) throws {
+    func comparesWhatHasNoOwner(change: String, leftOut: [String: [String: Int]]) throws {
         let sql = """
             CREATE TABLE ord(no TEXT NOT NULL PRIMARY KEY); CREATE TABLE tag(id INTEGER PRIMARY KEY);
             CREATE TABLE line(ord TEXT REFERENCES ord ON DELETE CASCADE, sku TEXT, number);
@@ -191,12 +191,12 @@ struct DiffTests {
         try make("a.db", sql)
         try make("b.db", "\(sql) \(change)")
         let result = try diff("--json", "--exit-code")
-        #expect(result.ending == .exit(unowned.isEmpty ? 0 : 1))
+        #expect(result.ending == .exit(leftOut.isEmpty ? 0 : 1))
         let json = try JSONSerialization.jsonObject(with: Data(result.output)) as? [String: Any]
-        #expect(json?["unowned"] as? [String: [String: Int]] == unowned)
+        #expect(json?["left_out"] as? [String: [String: Int]] == leftOut)
         #expect(
-            unowned.keys.allSatisfy { result.errorText.contains("\($0): ") }
-                && result.errorText.isEmpty == unowned.isEmpty
+            leftOut.keys.allSatisfy { result.errorText.contains("\($0): ") }
+                && result.errorText.isEmpty == leftOut.isEmpty
         )
         #expect(try diff("--exit-code", "--entity", "tag").ending == .exit(0))
     }
@@ -213,7 +213,7 @@ struct DiffTests {
         // Of b, which has an identifier, a row without owner is told by itself.
         let result = try diff("--exit-code")
         #expect(result.ending == .exit(1))
-        #expect(result.errorText.contains("c: 1 row without an owner only in the old store, 1 row only in the new one"))
+        #expect(result.errorText.contains("c: 1 row only in the old store, 1 row only in the new one"))
     }
 
     @Test func printsTheSummaryAsJSON() throws {

@@ -166,12 +166,11 @@ struct DiffSubcommand: ParsableCommand {
             try page.write(names, difference.summary) { try target.write($0) }
         }
         try target.finish()
-        for each in difference.summary.unowned {
+        for each in difference.summary.leftOut {
             let (before, after) = (NumberText.counted(each.old, "row"), NumberText.counted(each.new, "row"))
             StandardError.write(
                 message:
-                    "\(each.name): \(before) without an owner only in the old store, \(after) only in the new one, "
-                    + "which no change is about",
+                    "\(each.name): \(before) only in the old store, \(after) only in the new one, that no change is about",
                 mode: .lines
             )
         }

@@ -95,34 +95,38 @@ struct ComparisonStatements {
             + "WHERE \(equal(key(of: owner.entity), columns))\(isPart ?? ""))"
     }
 
-    /// The objects without identifier that belong to no other, in the order of what they have: but for row ids.
-    func unowned(_ index: Int) -> SQLText? {
+    /// The objects without identifier that belong to no other, in the order of what they have.
+    func leftOut(_ index: Int) -> SQLText? {
         guard let table = entity(index).tables[side] else { return nil }
+        return sorted(cells(of: index), table.quotedIdentifier, isUnowned(index) ?? "1")
+    }
+
+    /// The links of a many-to-many of what is not there, or of objects without identifier with what these have.
+    func leftOut(_ index: Int, _ join: ComparedEntity.Join) -> SQLText? {
+        guard let links = join.tables[side]?.quotedIdentifier, let table = entity(index).tables[side]?.quotedIdentifier
+        else { return nil }
+        let columns = join.columns[side].map { "\(links).\($0.quotedIdentifier)" }
+        let others = join.destinationColumns[side].map { "\(links).\($0.quotedIdentifier)" }
+        let isSame = equal(key(of: index), columns)
+        if entity(index).isValue { return sorted(cells(of: index) + others, "\(links), \(table)", isSame) }
+        return sorted(columns + others, links, "NOT EXISTS (SELECT 1 FROM \(table) WHERE \(isSame))")
+    }
+
+    /// What both states have of an object without identifier: but for row ids.
+    private func cells(of index: Int) -> [String] {
         let layout = RowLayoutOfEntity(entity(index), plan)
-        let parts = entity(index).references.filter { entity($0.destination).isValue }
-        let rowIDs = Set(parts.flatMap { $0.columns[side] })
-        let cells = layout.columns(side)[layout.shared].map { name in
+        let rowIDs = Set(
+            entity(index).references.filter { entity($0.destination).isValue }.flatMap { $0.columns[side] }
+        )
+        return layout.columns(side)[layout.shared].map { name in
             name.flatMap { rowIDs.contains($0) ? nil : column($0, of: index) } ?? "NULL"
         }
-        return sorted(cells, table, isUnowned(index) ?? "1")
     }
 
-    /// The links of a many-to-many of what is not there.
-    func unowned(_ index: Int, _ join: ComparedEntity.Join) -> SQLText? {
-        guard let table = join.tables[side], let owner = entity(index).tables[side] else { return nil }
-        let columns = join.columns[side].map { "\(table.quotedIdentifier).\($0.quotedIdentifier)" }
-        let others = join.destinationColumns[side].map { "\(table.quotedIdentifier).\($0.quotedIdentifier)" }
-        return sorted(
-            columns + others,
-            table,
-            "NOT EXISTS (SELECT 1 FROM \(owner.quotedIdentifier) WHERE \(equal(key(of: index), columns)))"
-        )
-    }
-
-    private func sorted(_ cells: [String], _ table: String, _ condition: String) -> SQLText {
+    private func sorted(_ cells: [String], _ tables: String, _ condition: String) -> SQLText {
         let order = cells.map { "\(ordered([$0])), typeof(\($0))" }.joined(separator: ", ")
         return SQLText(
-            "SELECT \(cells.joined(separator: ", ")) FROM \(table.quotedIdentifier) WHERE \(condition) ORDER BY \(order)"
+            "SELECT \(cells.joined(separator: ", ")) FROM \(tables) WHERE \(condition) ORDER BY \(order)"
         )
     }
 

@@ -27,8 +27,9 @@ public struct DifferenceSummary: Sendable, Hashable {
         public var count: Int64
     }
 
-    /// Rows without an identifier whose owner is not there, and links of what is not there: no change is about them.
-    public struct Unowned: Sendable, Hashable {
+    /// Rows that no change is about: without identifier and without an owner that is there, links of what is not there, and
+    /// links of objects without identifier.
+    public struct LeftOut: Sendable, Hashable {
         /// The name of the entity, or of the relationship that has the links.
         public var name: String
         /// How many only the old state has.
@@ -39,22 +40,23 @@ public struct DifferenceSummary: Sendable, Hashable {
 
     /// In the order of the model, owners first.
     public var entities: [Entity]
-    /// What differs and has no owner, in the same order.
-    public var unowned: [Unowned]
+    /// What differs and is in no change, in the same order.
+    public var leftOut: [LeftOut]
 
-    /// Whether no object differs, and nothing that has no owner.
+    /// Whether nothing differs.
     public var isEmpty: Bool {
-        unowned.isEmpty
+        leftOut.isEmpty
             && entities.allSatisfy { $0.counts.inserted == 0 && $0.counts.updated == 0 && $0.counts.deleted == 0 }
     }
 }
 
 extension DifferenceSummary: Encodable {
     private enum Keys: String, CodingKey {
-        case entities, only, unowned, old, new, inserted, updated, deleted, unchanged, attributes
+        case entities, only, old, new, inserted, updated, deleted, unchanged, attributes
+        case leftOut = "left_out"
     }
 
-    /// Writes `{"entities": {"person": {"old": 4, …, "attributes": {"city": 1}}}, "only": {}, "unowned": {}}`.
+    /// Writes `{"entities": {"person": {"old": 4, …, "attributes": {"city": 1}}}, "only": {}, "left_out": {}}`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Keys.self)
         var all = container.nestedContainer(keyedBy: NameKey.self, forKey: .entities)
@@ -77,8 +79,8 @@ extension DifferenceSummary: Encodable {
             if !entity.onlyOld.isEmpty { try own.encode(entity.onlyOld, forKey: .old) }
             if !entity.onlyNew.isEmpty { try own.encode(entity.onlyNew, forKey: .new) }
         }
-        var without = container.nestedContainer(keyedBy: NameKey.self, forKey: .unowned)
-        for each in unowned {
+        var without = container.nestedContainer(keyedBy: NameKey.self, forKey: .leftOut)
+        for each in leftOut {
             var own = without.nestedContainer(keyedBy: Keys.self, forKey: NameKey(each.name))
             try own.encode(each.old, forKey: .old)
             try own.encode(each.new, forKey: .new)

@@ -22,7 +22,7 @@ public final class StoreDifference {
     let plan: ComparisonPlan
     private let options: DifferenceOptions
     private var isOver = false
-    private var unowned: [DifferenceSummary.Unowned] = []
+    private var leftOut: [DifferenceSummary.LeftOut] = []
 
     /// Opens both stores, and finds what is to be compared.
     ///
@@ -67,7 +67,7 @@ public final class StoreDifference {
             if let change = try comparison.next() { return change }
             guard !isOver else { return nil }
             isOver = true
-            unowned = try comparison.unowned()
+            leftOut = try comparison.leftOut()
             // Whoever goes on to write to one of them need not wait until this is gone.
             for side in Side.allCases { try stores[side].end() }
             return nil
@@ -90,7 +90,7 @@ public final class StoreDifference {
                     onlyNew: plan.only[index].new
                 )
             },
-            unowned: unowned
+            leftOut: leftOut
         )
     }
 

@@ -56,6 +56,11 @@ enum GivenRowIDs {
 
     /// The row id that the new rows of a table follow; nil where SQLite finds it.
     static func last(of table: String, _ database: Database) throws -> Int64? {
-        try Int64.fetchOne(database, sql: "SELECT value FROM _import_meta WHERE key = ?", arguments: [key(table)])
+        guard try database.tableExists("_import_meta") else { return nil }
+        return try Int64.fetchOne(
+            database,
+            sql: "SELECT value FROM _import_meta WHERE key = ?",
+            arguments: [key(table)]
+        )
     }
 }

@@ -58,7 +58,7 @@ enum StoreConnection {
             { context, tries in
                 guard let context, tries < 6_000 else { return 0 }
                 if Unmanaged<Interruption>.fromOpaque(context).takeUnretainedValue().isRequested { return 0 }
-                usleep(10_000)
+                usleep(UInt32(min(tries + 1, 10)) * 1_000)
                 return 1
             },
             context

@@ -103,14 +103,21 @@ extension StoredEntities {
         guard !columns.isEmpty else { return [] }
         let table = ContinuedEntity.folded(entity.table)
         let described = try Self.described(database).first { ContinuedEntity.folded($0.entity.table) == table }?.entity
+        let known = Set(described?.attributes.map { ContinuedEntity.folded($0.column) } ?? [])
         let stored = self.entity(described ?? EntityDescription(name: entity.name, attributes: []), with: columns)
-        return stored.attributes.map { attribute in
+        return zip(stored.attributes, columns).compactMap { attribute, column in
             var attribute = attribute
             attribute.isOptional = true
             attribute.isGenerated = false
             attribute.transformers = []
             attribute.validation = AttributeDescription.Validation()
-            return attribute
+            if known.contains(ContinuedEntity.folded(column.name)) { return attribute }
+            guard let text = column.defaultText else { return attribute }
+            guard let value = StoredColumn.literal(text) else { return nil }
+            if value == .null { return attribute }
+            attribute.defaultValue = value
+            // What is of another kind than the column is left to SQLite.
+            return (try? attribute.coerce(value)) == nil ? nil : attribute
         }
     }
 }

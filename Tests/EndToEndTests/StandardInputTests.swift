@@ -121,7 +121,8 @@ struct StandardInputTests {
         let before = try StoreContent.query(store, "SELECT * FROM r")
         if isOther {
             for other in ["", "{\"n\":1}\n{\"n\":2}\n", lines + "{\"n\":400}\n"] {
-                let refused = try TestSupport.run([Project.importer] + arguments, input: directory.write(other, to: "other"))
+                let file = try directory.write(other, to: "other")
+                let refused = try TestSupport.run([Project.importer] + arguments, input: file)
                 #expect(refused.ending == .exit(65) && refused.errorText.contains("--again"), "\(refused.errorText)")
                 #expect(try StoreContent.query(store, "SELECT * FROM r") == before)
             }

@@ -97,7 +97,8 @@ private enum TextBeginning {
             "alter", "begin", "begin;", "copy", "create", "drop", "insert", "lock", "pragma", "select", "set", "start",
             "update", "use", "with",
         ]
-        if statements.contains(word) || word.hasPrefix("--") && !word.hasPrefix("---") || word.hasPrefix("/*") { return "SQL" }
+        let isComment = word.hasPrefix("--") && !word.hasPrefix("---") || word.hasPrefix("/*")
+        if statements.contains(word) || isComment { return "SQL" }
         if word.hasPrefix("<") { return "XML or HTML" }
         if text.prefix(4_096).contains(0) { return nil }
         if textBeforeJSON(in: text) != nil { return "lines with text before their JSON" }

@@ -115,7 +115,8 @@ package struct JobRun {
     ///
     /// - Parameter fault: what is wrong.
     package func ended(by fault: ImportError) -> ImportError {
-        guard [.notJSON, .cannotDecompress].contains(fault.reason), (try? journal.recordCounts(of: job).read) == 0 else { return fault }
+        guard [.notJSON, .cannotDecompress].contains(fault.reason), (try? journal.recordCounts(of: job).read) == 0
+        else { return fault }
         abandon()
         return fault.advising("No record was imported. Correct or complete the source, then run the command again.")
     }

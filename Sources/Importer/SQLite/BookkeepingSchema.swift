@@ -22,7 +22,7 @@ enum BookkeepingSchema {
     private static let jobs = """
         -- What holds for the whole store.
         CREATE TABLE IF NOT EXISTS _import_meta (
-            key TEXT PRIMARY KEY,           -- 'format'; 'merge stamp' and the like of the merge log
+            key TEXT PRIMARY KEY,           -- 'format'; the merge log's stamp; the highest row ids given in tables
             value INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         -- The models that jobs were done with, each once.
@@ -419,7 +419,7 @@ enum BookkeepingSchema {
             number INTEGER PRIMARY KEY,
             job INTEGER NOT NULL,
             resolved INTEGER,               -- the job that has
-            line BLOB NOT NULL              -- as `importer conflicts` writes it
+            line BLOB NOT NULL              -- as a change set has it
         ) STRICT;
         -- What takes a job back: its tables, rows as they were, and ranges of rows that it has inserted.
         CREATE TABLE IF NOT EXISTS _import_undo_table (

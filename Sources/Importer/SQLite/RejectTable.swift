@@ -28,7 +28,8 @@ struct RejectTable {
         )
         try statement.execute(arguments: [
             job, reject.ordinal, entity, source, reject.byteOffset, reject.length,
-            String(decoding: try encoder.encode(reject.errors), as: UTF8.self), Data(reject.bytes), reject.key, state.rawValue,
+            String(decoding: try encoder.encode(reject.errors), as: UTF8.self), Data(reject.bytes), reject.key,
+            state.rawValue,
         ])
         if state == .retried { try RetryOutcome.reject(reject.ordinal, of: job, database) }
     }

@@ -214,6 +214,12 @@ extension SourceSplitter.Settings {
     /// - Throws: `ImportError` where a path of the shape is none.
     init(of shape: SourceShape, _ limits: SplitLimits, mayBeEmpty: Bool = false) throws {
         let paths = try shape.paths.map { try RecordPath($0) }
-        self.init(layout: shape.layout, paths: paths, limits: limits, mayBeEmpty: mayBeEmpty, isEmpty: shape.isEmpty == true)
+        self.init(
+            layout: shape.layout,
+            paths: paths,
+            limits: limits,
+            mayBeEmpty: mayBeEmpty,
+            isEmpty: shape.isEmpty == true
+        )
     }
 }

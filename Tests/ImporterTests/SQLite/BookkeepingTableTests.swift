@@ -36,7 +36,8 @@ struct BookkeepingTableTests {
     @Test(arguments: [
         "DROP TABLE _import_ledger", "ALTER TABLE _import_ledger RENAME TO _import_other",
         "ALTER TABLE _import_job ADD COLUMN more TEXT", "DROP TABLE _import_ledger; CREATE TABLE _import_ledger (x)",
-        "DROP TABLE _import_meta", "ALTER TABLE _import_ledger RENAME TO l; CREATE VIEW _import_ledger AS SELECT * FROM l",
+        "DROP TABLE _import_meta",
+        "ALTER TABLE _import_ledger RENAME TO l; CREATE VIEW _import_ledger AS SELECT * FROM l",
         "CREATE TRIGGER t AFTER INSERT ON _import_marker BEGIN DELETE FROM _import_job; END",
     ])
     func anotherTableIsRefused(change: String) throws {

@@ -8,7 +8,9 @@ package protocol JournalReader {
     func jobs() throws -> [StoredJob]
 
     /// What is left of the objects that a finished job has brought.
-    func presence(of job: StoredJob) throws -> JobPresence
+    ///
+    /// - Parameter entities: the names of those that count; nil for all.
+    func presence(of job: StoredJob, entities: [String]?) throws -> JobPresence
 
     /// Where a job is; at its beginning where nothing is committed.
     func marker(of job: StoredJob) throws -> Marker
@@ -85,7 +87,7 @@ package protocol JournalReader {
 }
 
 extension JournalReader {
-    package func presence(of job: StoredJob) throws -> JobPresence {
+    package func presence(of job: StoredJob, entities: [String]?) throws -> JobPresence {
         try job.tables.isEmpty || job.tables.contains(where: hasTable) ? .whole : .gone
     }
 

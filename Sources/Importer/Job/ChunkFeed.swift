@@ -126,7 +126,7 @@ package struct ChunkFeed {
     /// A stream that cannot be opened at an offset is read up to there, and checked on the way; to its end, where it was given
     /// again though all of it is in chunks: it may be another one.
     private mutating func advanceStandardInput() throws {
-        let isWhole = point.isSplit && run.isGiven && run.limits.limit == nil
+        let isWhole = point.isSplit && run.isGiven && !run.hasJustSplit && run.limits.limit == nil
         let given = isWhole ? job.sources.firstIndex { !$0.description.isRepeatable } : nil
         let index = given ?? point.split.source
         guard index < job.sources.count, open[index] == nil else { return }

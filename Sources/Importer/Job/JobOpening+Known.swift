@@ -48,7 +48,11 @@ extension JobOpening {
                         + "\(.again) imports all of it."
                 )
             }
-            if !job.isIdentified, try journal.presence(of: job) != .gone { known.formUnion(own) }
+            guard !job.isIdentified else { continue }
+            for source in job.sources {
+                guard let key = Key(source.description), own.contains(key) else { continue }
+                if try journal.presence(of: job, entities: source.entities) != .gone { known.insert(key) }
+            }
         }
         guard !known.isEmpty else { return }
         let new = descriptions.filter { !(Key($0).map(known.contains) ?? false) }

@@ -89,7 +89,7 @@ struct JobOpening {
         }
         if let done, !run.again {
             // What is in already is judged by what is there.
-            let presence = try journal.presence(of: done)
+            let presence = try journal.presence(of: done, entities: nil)
             if presence != .gone {
                 try checkUnchanged(done, descriptions, journal)
                 try checkIndexes(of: done)

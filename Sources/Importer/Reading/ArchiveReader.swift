@@ -11,7 +11,8 @@ final class ArchiveReader: ByteStream {
         var isCut = false
         /// What to do about it.
         var advice: ImportText =
-            "Copy or download it again: an import of the repaired file resumes where this one stopped."
+            "Copy or download it again: an import of the repaired file resumes where this one stopped. Where what was imported "
+            + "of it was damaged, too, it is refused: then give \(.restart)."
     }
 
     private let archive: OpaquePointer

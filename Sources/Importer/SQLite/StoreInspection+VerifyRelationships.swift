@@ -11,7 +11,8 @@ extension StoreInspection {
         var checks = [Self.nestedCheck(subject, report)]
         let later = try StoredJob.all(database).filter { $0.id > job.id }
         guard job.state == .finished, later.allSatisfy({ $0.model?.isFlat == true }),
-            try !StoredMigration.isSuperseded(job.id, database)
+            try !StoredMigration.isSuperseded(job.id, database),
+            try layout.tables.allSatisfy({ try database.tableExists($0.name) })
         else { return checks }
         let statements = try GraphStatements(database)
         checks.append(try elementCheck(subject, layout, job.id, statements))

@@ -24,7 +24,7 @@ extension StoreSchema {
     static func checkFormat(_ database: Database, store: String) throws -> Int64? {
         // Before anything is read: it may be a view, which never ends.
         let found = try BookkeepingTable.texts(database, store: store)
-        guard !found.isEmpty else { return nil }
+        guard found.keys.contains(where: { BookkeepingSchema.texts[$0] != nil }) else { return nil }
         if found["_import_meta"] != nil, case let format = try format(database), format != BookkeepingSchema.format {
             throw ImportError(
                 .formatUnknown,

@@ -9,17 +9,20 @@ extension StoredJob {
     /// What is left of the objects of its records.
     ///
     /// Objects that are nested in them are not looked for: a later record may have replaced them.
-    func presence(_ database: Database) throws -> JobPresence {
+    ///
+    /// - Parameter entities: the names of those that count; nil for all.
+    func presence(of entities: [String]?, _ database: Database) throws -> JobPresence {
         let rows = try BookkeepingRow.fetchAll(
             database,
             from: "_import_entity",
             sql: """
                 SELECT table_name, sum(entity.inserted) - coalesce(sum(nested.deleted), 0) AS inserted
-                FROM _import_entity AS entity LEFT JOIN _import_nested AS nested USING (job, position) WHERE job = ?
+                FROM _import_entity AS entity LEFT JOIN _import_nested AS nested USING (job, position)
+                WHERE job = ?1 AND (?2 IS NULL OR entity.entity IN (SELECT value FROM json_each(?2)))
                 GROUP BY table_name COLLATE NOCASE
                 HAVING sum(entity.inserted + entity.updated + entity.unchanged + entity.ignored) > 0
                 """,
-            arguments: [id]
+            arguments: [id, try entities.map { try StoredJSON.encode($0) }]
         )
         let tables = try rows.map { row in
             let name = try row.text("table_name")
@@ -39,7 +42,9 @@ extension StoredJob {
         let sql = "SELECT count(*) FROM (SELECT 1 FROM \(name) LIMIT ?)"
         if try Int64.fetchOne(database, sql: sql, arguments: [inserted]) ?? 0 < inserted { return true }
         // VACUUM and migrations give rows other row ids.
+        let columns = try Set(database.columns(in: table).map(\.name))
         guard try TableWitness.isPossible(table, database), let witness = try TableWitness(of: table, database),
+            columns.isSuperset(of: witness.columns),
             try Bool.fetchOne(
                 database,
                 sql: "SELECT EXISTS (SELECT 1 FROM _import_migration WHERE job >= ?)",

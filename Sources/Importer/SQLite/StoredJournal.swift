@@ -22,7 +22,9 @@ extension StoredJournal {
 
     func jobs() throws -> [StoredJob] { try readIfThere(StoredJob.all) ?? [] }
 
-    func presence(of job: StoredJob) throws -> JobPresence { try readIfThere(job.presence) ?? .whole }
+    func presence(of job: StoredJob, entities: [String]?) throws -> JobPresence {
+        try readIfThere { try job.presence(of: entities, $0) } ?? .whole
+    }
 
     func marker(of job: StoredJob) throws -> Marker {
         try readIfThere { try Marker($0, job: job.id) ?? Marker() } ?? Marker()

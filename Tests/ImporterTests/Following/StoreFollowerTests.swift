@@ -270,30 +270,6 @@ struct StoreFollowerTests {
         #expect(merges.map(\.needsRefresh) == [true])
     }
 
-    /// A store of an older version has no log; the next import begins one.
-    @Test func followsAStoreOfAnOlderVersion() throws {
-        let job = try LibraryImport(LibraryImport.items(3))
-        _ = try job.pipeline().run()
-        try DatabaseQueue(path: job.store).write {
-            try $0.execute(
-                sql: """
-                    DROP TABLE _import_merge; DELETE FROM _import_meta WHERE key = 'store';
-                    UPDATE _import_meta SET value = 2 WHERE key = 'format'
-                    """
-            )
-        }
-        let follower = try StoreFollower(store: job.store)
-        #expect(try follower.poll() == nil)
-        #expect(follower.position == .start)
-        let more = try job.directory.write("[{\"id\":7,\"name\":\"x\"}]", to: "more.json")
-        _ = try ImportPipeline(sources: [more], into: job.store, job: JobOptions(entity: "item"), run: RunOptions())
-            .run()
-        let merge = try #require(try follower.pollAll().merged)
-        #expect(merge.changes.map(\.insertedRanges) == [[4...4]])
-        #expect(merge.totals.map(\.rows) == [4])
-        #expect(!merge.needsRefresh && merge.isFinished)
-    }
-
     /// A file that an import has just made is a store that has nothing in it yet.
     @Test func followsAStoreFromTheEmptyFileOn() throws {
         let job = try LibraryImport(LibraryImport.items(30))

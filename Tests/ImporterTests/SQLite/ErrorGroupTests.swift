@@ -54,18 +54,6 @@ struct ErrorGroupTests {
         let database = try DatabaseQueue(path: job.store)
         try database.write { try $0.execute(sql: "UPDATE _import_error SET count = count + 1") }
         #expect(try store.verify().filter { !$0.holds }.map(\.name) == ["job 1: the groups count every error"])
-
-        // A store of the format before has no groups; the next import makes them of the rejects that are there.
-        try database.write {
-            try $0.execute(sql: "DROP TABLE _import_error; UPDATE _import_meta SET value = 1 WHERE key = 'format'")
-        }
-        #expect(try store.verify().allSatisfy(\.holds))
-        #expect(try store.status().errors.isEmpty)
-        try database.write { try StoreSchema.prepareBookkeeping($0, store: job.store) }
-        try database.close()
-        #expect(try store.verify().allSatisfy(\.holds))
-        #expect(try store.status().errors.map(\.count) == [2])
-        #expect(try store.status().errors.map(\.first) == [.init(source: job.source, byteOffset: 15, record: 2)])
     }
 
     @Test func beginningAnewForgetsTheGroupsOfTheFirstTry() throws {

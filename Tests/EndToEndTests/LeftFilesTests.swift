@@ -38,6 +38,49 @@ struct LeftFilesTests {
         #expect(try StoreContent.query(store, "SELECT count(*) FROM _import_file") == "0")
     }
 
+    /// Chunks whose store somebody has removed are in nobody's way, if all of them can be cut again.
+    @Test(arguments: ["", "altered", "foreign", "source gone", "stream"])
+    func chunksOfAStoreThatIsGoneGo(what: String) throws {
+        let directory = try TemporaryDirectory()
+        let lines = (0..<4_000).map { "{\"n\":\($0)}\n" }.joined()
+        let source = try directory.write(lines, to: "people.ndjson")
+        let store = directory.path("store.sqlite")
+        let run = ["--into", store, "--entity", "people", "--chunk-size", "9K", "--commit-every", "100"]
+        let command = [Project.importer, "import", what == "stream" ? "-" : source] + run
+        if what == "stream" {
+            let broken = try directory.write(lines + "{\"n\":", to: "broken")
+            #expect(try TestSupport.run(command, input: broken).ending == .exit(65))
+        } else {
+            try #require(try InterruptionTests.isKilled(command, in: store, atRows: 200, later: 1))
+        }
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store + suffix) }
+        let chunks = directory.names(in: "store.sqlite.chunks")
+        let last = try #require(chunks.last { $0.hasPrefix("chunk-") && $0.hasSuffix(".ndjson") }, "\(chunks)")
+        switch what {
+        case "altered": try directory.write("{}\n", to: "store.sqlite.chunks/\(last)")
+        case "foreign": try directory.write("precious", to: "store.sqlite.chunks/chunk-mine.ndjson")
+        case "source gone": try FileManager.default.moveItem(atPath: source, toPath: directory.path("other.ndjson"))
+        default: break
+        }
+        let again =
+            what == "source gone" ? [Project.importer, "import", directory.path("other.ndjson")] + run : command
+        let result = try TestSupport.run(again, input: source)
+        guard what == "" else {
+            #expect(result.ending == .exit(73), "\(what): \(result.errorText)")
+            #expect(
+                result.errorText.contains("rm -r '\(store).chunks'")
+                    || result.errorText.contains("rm -r \(store).chunks")
+            )
+            #expect(result.errorText.contains("the only copy") == (what == "stream"))
+            #expect(directory.names(in: "store.sqlite.chunks").count >= chunks.count)
+            return
+        }
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(result.errorText.contains("chunks of an import whose store is gone are removed"), "\(result.errorText)")
+        #expect(try StoreContent.query(store, "SELECT count(*) FROM people") == "4000")
+        #expect(!FileManager.default.fileExists(atPath: store + ".chunks"))
+    }
+
     /// An import that was killed at any moment before its first chunk does not hinder the next.
     @Test(arguments: ["recorded", "made", "noted", "manifest begun"])
     func anImportThatWasKilledAtItsBeginningGoesOn(moment: String) throws {
@@ -106,32 +149,5 @@ struct LeftFilesTests {
         #expect(last.ending == .exit(0), "\(last.errorText)")
         #expect(job.directory.names() == before)
         #expect(try job.isSound())
-    }
-
-    /// A store and chunks that were interrupted by a version that recorded no files.
-    @Test(arguments: ["kept", "chunks gone", "restart"])
-    func goesOnWithWhatAnOlderVersionHasLeft(fate: String) throws {
-        let files = try InterruptionTests.jobs[0].files()
-        let expected = try files.uninterruptedResult()
-        try InterruptionTests.killed(files)
-        let store = files.directory.path("store.sqlite")
-        try StoreContent.execute(
-            store,
-            "DROP TABLE _import_file; UPDATE _import_meta SET value = 3 WHERE key = 'format'"
-        )
-        let manifest = URL(filePath: store + ".chunks/manifest.ndjson")
-        let text = try String(contentsOf: manifest, encoding: .utf8)
-            .replacing(/(,"reserved":\[[\[\],0-9]*\])?,"check":"[0-9a-f]{16}"\}/, with: "}")
-            .replacing("\"format\":2", with: "\"format\":1")
-        try text.write(to: manifest, atomically: false, encoding: .utf8)
-        try files.directory.write("{\"half\":", to: "store.sqlite.chunks/chunk-000001.ndjson.partial")
-        if fate == "chunks gone" { try FileManager.default.removeItem(atPath: store + ".chunks") }
-        let result = try run(
-            files.command(into: "store.sqlite", fate == "restart" ? ["--restart"] : [])
-        )
-        #expect(result.ending == .exit(0), "\(result.errorText)")
-        #expect(try StoreContent.result(store) == expected)
-        #expect(!FileManager.default.fileExists(atPath: store + ".chunks"))
-        #expect(try StoreContent.query(store, "SELECT value FROM _import_meta WHERE key = 'format'") != "3")
     }
 }

@@ -49,14 +49,13 @@ struct NotRecordsTests {
     }
 
     /// Several records that break off at the end are one, which can be completed.
-    @Test(arguments: ["{\"id\":2,\"j\":{\n\"a\":", "{\"id\":2,\"j\":[\n1,\n2", "{\"id\":2,\n"])
+    @Test(arguments: ["{\"id\":2,\"j\":{\n\"a\":", "{\"id\":2,\"j\":[\n1,\n2"])
     func aValueOverLinesThatBreaksOffIsCompleted(rest: String) throws {
         let lines = (0..<50).map { "{\"id\":\($0),\"j\":{\"a\":\($0)}}\n" }.joined()
         let (result, store, directory) = try imported(lines + rest)
         #expect(result.ending == .exit(65), "\(result.outputText)")
         #expect(try StoreContent.query(store, "SELECT count(*) FROM t") == "50")
-        let whole = ["{\"id\":2,\"j\":{\n\"a\":": "7}}", "{\"id\":2,\"j\":[\n1,\n2": "]}"][rest] ?? "\"j\":{\"a\":7}}"
-        try directory.write(lines + rest + whole + "\n", to: "t.ndjson")
+        try directory.write(lines + rest + (rest.hasSuffix(":") ? "7}}\n" : "]}\n"), to: "t.ndjson")
         #expect(try runImporter("resume", store).ending == .exit(0))
         #expect(try StoreContent.query(store, "SELECT count(*), sum(id) FROM t") == "51|1227")
     }

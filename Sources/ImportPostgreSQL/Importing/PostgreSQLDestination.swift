@@ -32,7 +32,7 @@ final class PostgreSQLDestination: RecordDestination {
 
     func tidyUp() { try? ServerJournal(session).removeLeftFiles() }
 
-    func open() throws -> any Journal { ServerJournal(session) }
+    func open(for bytes: Int64?) throws -> any Journal { ServerJournal(session) }
 
     func importRecords(of run: JobRun) throws -> JobRun { try ServerImport(run, session).importRecords() }
 

@@ -38,7 +38,9 @@ package protocol Destination: AnyObject {
     func tidyUp()
 
     /// Opens the store, which is made if it is not there.
-    func open() throws -> any Journal
+    ///
+    /// - Parameter bytes: how many the sources of the job have that is begun; nil where that is not known.
+    func open(for bytes: Int64?) throws -> any Journal
 
     /// The report of a job.
     func report(of job: Int64) throws -> ImportReport
@@ -106,4 +108,9 @@ protocol OrderedDestination: Destination {
         started: ContinuousClock.Instant,
         _ interruption: Interruption
     ) throws -> Writers
+}
+
+extension Destination {
+    /// Opens the store.
+    package func open() throws -> any Journal { try open(for: nil) }
 }

@@ -19,11 +19,13 @@ struct ColumnNames {
         keys.map { $0.isEmpty ? "empty" : $0 }.joined(separator: "_")
     }
 
-    /// The names for these columns, in their order: a key that is a name itself keeps it.
+    /// The names for these columns, in their order: a key that may be a name itself keeps it.
     mutating func names(for columns: [[String]]) -> [String] {
-        func isName(_ keys: [String]) -> Bool { keys.count == 1 && keys[0] != "" }
-        var names = columns.map { isName($0) ? name(for: $0) : "" }
-        for (index, keys) in columns.enumerated() where !isName(keys) { names[index] = name(for: keys) }
+        var names = columns.map { keys in
+            let isFree = keys.count == 1 && keys[0] != "" && !used.contains(keys[0].asciiLowercased)
+            return isFree ? name(for: keys) : ""
+        }
+        for (index, keys) in columns.enumerated() where names[index].isEmpty { names[index] = name(for: keys) }
         return names
     }
 

@@ -33,6 +33,26 @@ struct ChunkPlace {
         else { throw refusal(names, content) }
     }
 
+    /// Removes the chunks of an import whose store is gone, where all files prove to be chunks of its manifest, and all that they were
+    /// cut from can be read again.
+    ///
+    /// - Returns: whether they were removed.
+    func removeLeft() throws -> Bool {
+        guard !isNew, let directory = try? ChunkDirectory(path: path, creates: false),
+            let content = try ChunkManifest.readWhatIsSound(in: directory), content.header.job != nil,
+            content.header.sources.allSatisfy({ source in source.path.map { access($0, R_OK) == 0 } ?? false }),
+            try directory.chunkNames(besides: content).isEmpty
+        else { return false }
+        let whole = try directory.chunkNumbers().filter {
+            try directory.openIfThere(ChunkDirectory.fileName($0)) != nil
+        }
+        guard whole.isSubset(of: content.entries.map(\.number)),
+            try content.entries.allSatisfy({ try !whole.contains($0.number) || directory.isIntact($0) })
+        else { return false }
+        try directory.removeFiles(of: content)
+        return true
+    }
+
     /// Makes sure that the directory, as it is open, has nothing but what the job has put into it, or none of our names.
     ///
     /// - Parameters:
@@ -74,13 +94,22 @@ struct ChunkPlace {
         let what = content.map {
             $0.header.job == nil ? "the chunks of a split" : "the chunks of another import"
         }
+        let isImport = content?.header.job != nil
+        let isOnlyCopy = isImport && content?.header.sources.allSatisfy(\.isRepeatable) == false
+        let others: ImportText =
+            if content != nil, !isImport {
+                "or import a split's chunks themselves."
+            } else if isImport {
+                "or remove them where nobody needs them: rm -r \(path.shellQuoted)"
+            } else {
+                "or move what is in this one elsewhere."
+            }
         return ImportError(
             .chunkDirectoryTaken,
             at: path,
-            "holds \(what ?? names[0]), which this import has not made; nothing in it was changed",
-            advice: content?.header.job == nil && content != nil
-                ? "Give another directory with \(setting), or import a split's chunks themselves."
-                : "Give another directory with \(setting), or move what is in this one elsewhere."
+            "holds \(what ?? names[0]), which this import has not made; nothing in it was changed"
+                + (isOnlyCopy ? " (they may be the only copy of what was piped in)" : ""),
+            advice: "Give another directory with \(setting), \(others)"
         )
     }
 }

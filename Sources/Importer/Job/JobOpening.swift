@@ -124,8 +124,8 @@ struct JobOpening {
                     : ImportError.waysPast(streamInto: store)
             )
         }
-        return try replacement(for: job, jobs, journal)
-            ?? .resume(resumed(job, options.maxErrors, journal), isGiven: true)
+        if let replacement = try replacement(for: job, jobs, journal) { return replacement }
+        return .resume(try resumed(job, options.maxErrors, journal), isGiven: true)
     }
 
     /// - Parameter maxErrors: how many rejects the job may have from now on; nil to leave that as it is.
@@ -308,7 +308,8 @@ struct JobOpening {
     func decideToResume(_ maxErrors: ErrorLimit?, _ journal: any JournalReader) throws -> Decision {
         let jobs = try journal.jobs()
         if let open = jobs.last(where: { $0.state != .finished }) {
-            return try replacement(for: open, jobs, journal) ?? .resume(resumed(open, maxErrors, journal))
+            if let replacement = try replacement(for: open, jobs, journal) { return replacement }
+            return .resume(try resumed(open, maxErrors, journal))
         }
         guard let last = jobs.last else {
             throw ImportError(.storeEmpty, at: store, "holds no import", advice: "Begin one with \(call: .importing).")

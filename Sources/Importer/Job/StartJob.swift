@@ -24,7 +24,9 @@ struct StartJob {
         // A worker has a connection and a chunk open; the rest is for the splitter, the checkpoints and sorting an index.
         let workers = context.options.workers
         try ImportError.checkDescriptors(24 + 4 * workers, "to import with \(.workers, "\(workers)")")
-        let journal = try destination.open()
+        let isBeginning = if case .begin = decision { true } else { false }
+        let bytes = isBeginning ? decision.job?.sources.map(\.description).plainSize : nil
+        let journal = try destination.open(for: bytes)
         do {
             switch decision {
             case .begin(let job, let open, let replaced, let retry):
@@ -53,6 +55,11 @@ struct StartJob {
         if !planned.takesChunks {
             var left = try journal.leftFiles()
             if let replacedChunks { left.append(replacedChunks) }
+            if context.options.chunkDirectory == nil, try journal.jobs().isEmpty, try place.removeLeft() {
+                context.announce([
+                    "\(planned.chunkDirectory.shownPath): chunks of an import whose store is gone are removed"
+                ])
+            }
             try place.check(besides: left)
         }
         let begun = try journal.begin(

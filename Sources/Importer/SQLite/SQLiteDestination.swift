@@ -90,7 +90,10 @@ final class SQLiteDestination: OrderedDestination, RecordDestination {
 
     // MARK: Running a job
 
-    func open() throws -> any Journal {
+    /// Up to this many bytes of sources a new store has pages of 4 KiB: most of its tables are empty, and each takes one.
+    private static let smallSources: Int64 = 4 << 20
+
+    func open(for bytes: Int64?) throws -> any Journal {
         let keepsWAL = try keepsWAL
         if file == nil { made = try StoreFile.made(path) }
         do {
@@ -99,6 +102,7 @@ final class SQLiteDestination: OrderedDestination, RecordDestination {
                 file: file ?? made,
                 keepsWAL: keepsWAL,
                 durability: durability,
+                pageSize: bytes.map { $0 < Self.smallSources } == true ? 4096 : 16384,
                 interruption
             )
             session.rowSelection = rowSelection

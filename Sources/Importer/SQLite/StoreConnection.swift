@@ -9,6 +9,7 @@ enum StoreConnection {
     /// - Parameters:
     ///   - durability: its `synchronous`, for good.
     ///   - file: the store's file; nil for whichever is at the path.
+    ///   - pageSize: of a new file, in bytes.
     ///   - patience: how long it waits for others to let the store enter WAL mode, in milliseconds.
     ///   - interruption: ends that wait, and each for another writer.
     /// - Throws: `ImportError` with `.cannotCreate` when the file cannot be made, is not writable, is no SQLite database, or
@@ -17,6 +18,7 @@ enum StoreConnection {
         _ store: String,
         durability: RunOptions.Durability,
         of file: StoreFile? = nil,
+        pageSize: Int = 16384,
         patience: Int = WALMode.patience,
         interruption: Interruption = Interruption()
     ) throws -> DatabaseQueue {
@@ -34,7 +36,7 @@ enum StoreConnection {
             waitForWriters(database, until: interruption)
             try database.execute(
                 sql: """
-                    PRAGMA page_size = 16384;
+                    PRAGMA page_size = \(pageSize);
                     PRAGMA synchronous = \(durability.rawValue.uppercased());
                     PRAGMA cache_size = -4000;
                     PRAGMA threads = 3;

@@ -25,6 +25,7 @@ final class StoreSession: StoredJournal {
     ///   - file: its file; nil where it cannot be made, which opening it explains.
     ///   - keepsWAL: whether the store is to be in WAL mode afterwards, too.
     ///   - durability: that of the commits.
+    ///   - pageSize: of a new store, in bytes.
     ///   - interruption: ends the wait for other programs.
     /// - Throws: `ImportError` when the store cannot be opened.
     init(
@@ -32,11 +33,18 @@ final class StoreSession: StoredJournal {
         file: StoreFile?,
         keepsWAL: Bool,
         durability: RunOptions.Durability,
+        pageSize: Int = 16384,
         _ interruption: Interruption = Interruption()
     ) throws {
         self.store = store
         self.interruption = interruption
-        database = try StoreConnection.writer(store, durability: durability, of: file, interruption: interruption)
+        database = try StoreConnection.writer(
+            store,
+            durability: durability,
+            of: file,
+            pageSize: pageSize,
+            interruption: interruption
+        )
         guard let file = file ?? StoreFile(store) else { throw StoreFile.isGone(store) }
         self.file = file
         self.keepsWAL = keepsWAL

@@ -127,7 +127,11 @@ final class LineSplitter {
             let next = min(lineEnd + 1, count)
             guard try takes(ByteView(base: block + start, count: next - start)) else { return .none }
             guard parser.handler.isWithinContainer else { return lineEnd == end ? .none : .to(lineEnd) }
-            guard next < count else { return isLast ? .truncated : .unknown }
+            guard next < count else {
+                // A line that breaks off with a line feed, and is the last one, is as broken as any other.
+                let goesOn = (end..<count).contains { !ByteScan.isSpace(block[$0]) }
+                return isLast ? (goesOn ? .truncated : .none) : .unknown
+            }
             start = next
             let found = memchr(block + start, 0x0A, count - start)
             lineEnd = found.map { UnsafeRawPointer($0) - UnsafeRawPointer(block) } ?? count

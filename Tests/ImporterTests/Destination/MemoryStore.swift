@@ -50,7 +50,7 @@ final class MemoryStore: OrderedDestination, RecordDestination, Sendable {
 
     func tidyUp() {}
 
-    func open() throws -> any Journal { self }
+    func open(for bytes: Int64?) throws -> any Journal { self }
 
     func writers(
         _ job: StoredJob,

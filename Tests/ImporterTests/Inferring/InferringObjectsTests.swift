@@ -151,8 +151,7 @@ struct InferringObjectsTests {
         #expect(
             infer([#"{"Key":1,"key":1,"KEY":1,"key_2":1}"#])
                 == [
-                    "Key: integer64", "key_2: integer64 from key", "KEY_3: integer64 from KEY",
-                    "key_2_2: integer64 from key_2",
+                    "Key: integer64", "key_3: integer64 from key", "KEY_4: integer64 from KEY", "key_2: integer64",
                 ]
         )
         #expect(
@@ -165,6 +164,7 @@ struct InferringObjectsTests {
                     "_rowid__2: integer64 from _rowid_", "ä: integer64", "Ä: integer64",
                 ]
         )
+        #expect(infer([#"{"rowid":1,"rowid_2":2}"#]) == ["rowid_3: integer64 from rowid", "rowid_2: integer64"])
         #expect(
             infer([#"{"":1,"empty":1,"a":{"":1},"x\u0000y":1}"#])
                 == [

@@ -242,41 +242,6 @@ struct UndoTests {
         try patched.verify(isStrict: false)
     }
 
-    @Test func takesBackWhatAStoreOfAnOlderFormatHasKept() throws {
-        let sql = """
-            CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES(1,'a'),(300,'b'),(-700,'c');
-            CREATE TABLE w(k TEXT, i INTEGER, v, PRIMARY KEY (i, k)) WITHOUT ROWID; INSERT INTO w VALUES('a',-2,1),('b',400,2);
-            """
-        try patched.make("a.db", sql)
-        try patched.make("b.db", sql + "UPDATE t SET a = 'A'; UPDATE w SET v = 5; DELETE FROM t WHERE id = 1;")
-        try patched.diff()
-        #expect(try patched.patch().ending == .exit(0))
-        let query = "SELECT number FROM _import_undo WHERE job = 1 ORDER BY 1"
-        let numbers = try patched.rows(query)
-        try patched.make(
-            "s.db",
-            """
-            ALTER TABLE _import_undo RENAME TO later;
-            CREATE TABLE _import_undo (
-                job INTEGER NOT NULL,
-                table_name TEXT NOT NULL,
-                key BLOB NOT NULL,
-                before BLOB,
-                after BLOB,
-                PRIMARY KEY (job, table_name, key)
-            ) STRICT, WITHOUT ROWID;
-            INSERT INTO _import_undo SELECT job, table_name, key, before, after FROM later;
-            DROP TABLE later;
-            UPDATE _import_meta SET value = 9 WHERE key = 'format';
-            """
-        )
-        let result = try patched.undo()
-        #expect(result.ending == .exit(0), "\(result.errorText)")
-        #expect(try patched.digest == StoreContent.digest(patched.directory.path("a.db")))
-        #expect(try patched.rows(query) == numbers)
-        #expect(numbers.contains("-700"), "\(numbers)")
-    }
-
     @Test func forgetsWhatIsOldEnough() throws {
         try makeThings()
         func forgotten(_ arguments: String...) throws -> String {

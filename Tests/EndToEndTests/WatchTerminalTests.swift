@@ -161,18 +161,4 @@ struct WatchTerminalTests {
         let session = try TerminalSession(watching: text, "--follow")
         try session.ends(with: 74, printing: "importer: error: \(text):")
     }
-
-    @Test func showsAStoreOfAnOlderVersion() throws {
-        let directory = try TemporaryDirectory()
-        let store = try FedRecords.finishedStore(directory)
-        let sql = """
-            DROP TABLE _import_merge; DELETE FROM _import_meta WHERE key = 'store';
-            UPDATE _import_meta SET value = 2 WHERE key = 'format'
-            """
-        #expect(try run(["sqlite3", store, sql]).ending == .exit(0))
-        let session = try TerminalSession(watching: store, "--follow")
-        try session.shows("finished") { $0.first == 400 }
-        try session.press("q")
-        try session.ends()
-    }
 }

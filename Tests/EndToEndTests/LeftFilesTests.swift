@@ -64,7 +64,7 @@ struct LeftFilesTests {
         }
         let again =
             what == "source gone" ? [Project.importer, "import", directory.path("other.ndjson")] + run : command
-        let result = try TestSupport.run(again, input: source)
+        let result = try TestSupport.run(again, input: what == "stream" ? source : "/dev/null")
         guard what == "" else {
             #expect(result.ending == .exit(73), "\(what): \(result.errorText)")
             #expect(

@@ -50,6 +50,7 @@ struct ChunkPlace {
             try content.entries.allSatisfy({ try !whole.contains($0.number) || directory.isIntact($0) })
         else { return false }
         try directory.removeFiles(of: content)
+        directory.removeIfEmpty()
         return true
     }
 

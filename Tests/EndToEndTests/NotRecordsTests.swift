@@ -60,6 +60,14 @@ struct NotRecordsTests {
         #expect(try StoreContent.query(store, "SELECT count(*), sum(id) FROM t") == "51|1227")
     }
 
+    /// Lines that are values have no text before their JSON, whatever is in them.
+    @Test(arguments: ["t.ndjson", "t.json"]) func linesOfTextsAreValues(name: String) throws {
+        let (result, store, directory) = try imported("\"Hi {a}\"\n\"see [b]\"\n", named: name)
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(try StoreContent.query(store, "SELECT * FROM t") == "Hi {a}\nsee [b]")
+        withExtendedLifetime(directory) {}
+    }
+
     @Test func aRowInALineOfItsOwnIsARecord() throws {
         let (result, store, directory) = try imported("[3,\"Moss\",3.5]\n")
         #expect(result.ending == .exit(0), "\(result.errorText)")

@@ -27,7 +27,7 @@ package enum BinaryFormat: String, Sendable, CaseIterable {
         return (text.count - breaks) % 4 == 0 && decode(text, to: &bytes, notes: &notes) != nil
     }
 
-    /// Appends the bytes that `text` stands for.
+    /// Appends the bytes that `text` represents.
     ///
     /// - Returns: where they are in `output`, as `Base64Text.decode` does.
     func decode(_ text: ByteView, to output: inout [UInt8], notes: inout CoercionNotes) -> Range<Int>? {
@@ -47,7 +47,7 @@ package enum BinaryFormat: String, Sendable, CaseIterable {
 }
 
 extension AttributeDescription {
-    /// The text that stands for the bytes of a binary; nil where none does in its format.
+    /// The text that represents the bytes of a binary; nil where none does in its format.
     package func text(ofBinary bytes: some Collection<UInt8>) -> String? {
         switch formats {
         case ["uuid"]:
@@ -65,7 +65,7 @@ extension AttributeDescription {
 
 /// Bytes as text (RFC 4648): base64 (§4) and base64url (§5).
 enum Base64Text {
-    /// Appends the bytes that `text` stands for.
+    /// Appends the bytes that `text` represents.
     ///
     /// White space within is passed over and noted.
     ///

@@ -61,7 +61,7 @@ struct UUIDText {
         return true
     }
 
-    /// Appends the 16 bytes that it stands for.
+    /// Appends the 16 bytes that it represents.
     func appendBytes(to output: inout [UInt8]) {
         var high: UInt8?
         for byte in digits.buffer where byte != UInt8(ascii: "-") {

@@ -270,7 +270,7 @@ package struct DateCoercion: Sendable {
 
     /// An instant as the storage has it.
     ///
-    /// - Parameter verbatim: the text that stands for it already, if there is one.
+    /// - Parameter verbatim: the text that represents it already, if there is one.
     @inline(__always)
     private func value(
         _ instant: Instant,

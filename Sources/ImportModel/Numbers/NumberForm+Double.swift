@@ -124,7 +124,7 @@ extension NumberForm {
         }
     }
 
-    /// True if a double keeps the value: the shortest decimal that stands for `double` is the value as written, or the value
+    /// True if a double keeps the value: the shortest decimal that represents `double` is the value as written, or the value
     /// is an integer that `double` equals, or what `double` is with as many digits as are written.
     ///
     /// So `0.1` survives, though no double equals it, and `0.30000000000000004441`; `0.12345678901234567891` and `1e-999` do not.
@@ -192,7 +192,7 @@ extension NumberForm {
     ]
 }
 
-/// Takes the shortest decimal that stands for a double, as the standard library writes it, and compares it with a number.
+/// Takes the shortest decimal that represents a double, as the standard library writes it, and compares it with a number.
 struct ShortestDecimalComparison: TextOutputStream {
     let form: NumberForm
     var isEqual = false

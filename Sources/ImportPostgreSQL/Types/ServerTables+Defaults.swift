@@ -5,7 +5,7 @@ extension ServerTables {
     /// A model with the defaults that the columns of its tables have, for records that lack their keys.
     ///
     /// COPY takes a value for each column that any record has. So a default is worked out once for each process; one that every row
-    /// works out anew, as from a sequence, is left out.
+    /// computes for each row, as from a sequence, is left out.
     static func withDefaults(
         _ model: ModelDescription,
         _ connection: ServerConnection

@@ -27,7 +27,7 @@ private enum TextBeginning {
     ///
     /// Texts in CSV double their quotes, which reads as strings that touch: no line of JSON has that.
     static func firstFault(in text: [UInt8], isLines: Bool) -> Int? {
-        if let place = textBeforeJSON(in: text) { return place }
+        if !isLines, let place = textBeforeJSON(in: text) { return place }
         var index = 0
         while true {
             while index < text.count, ByteScan.isSpace(text[index]) { index += 1 }

@@ -53,7 +53,7 @@ final class UndoApplier {
         self.options = options
         self.store = store
         self.check = check
-        comparison = try UndoComparison(job: job, statements: statements, options: options)
+        comparison = UndoComparison(job: job, statements: statements, options: options)
     }
 
     /// Brings all rows back.

@@ -20,7 +20,7 @@ struct UndoCheck {
         return try compared.read { database in
             let schema = try UndoSchema(undoing: job, compared.schema, database)
             let statements = try PatchStatements(database)
-            let comparison = try UndoComparison(job: job, statements: statements, options: options)
+            let comparison = UndoComparison(job: job, statements: statements, options: options)
             var tally = ChangeTally()
             var stops: Int64 = 0
             for table in schema.tables.prefix(schema.loggedCount) {

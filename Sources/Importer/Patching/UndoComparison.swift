@@ -9,13 +9,11 @@ struct UndoComparison {
     let job: Int64
     let statements: PatchStatements
     let options: PatchOptions
-    private let hasNumbers: Bool
 
-    init(job: Int64, statements: PatchStatements, options: PatchOptions) throws {
+    init(job: Int64, statements: PatchStatements, options: PatchOptions) {
         self.job = job
         self.statements = statements
         self.options = options
-        hasNumbers = try UndoneRow.hasNumbers(statements)
     }
 
     /// A row as the store has it: its key, and the cells of all columns.
@@ -71,8 +69,8 @@ struct UndoComparison {
     /// Whether a row is another one that the job has touched.
     private func isLogged(_ key: RowKey, _ table: UndoneTable) throws -> Bool {
         try statements.exists(
-            "SELECT 1 FROM _import_undo WHERE job = ?1 AND table_name = ?2\(hasNumbers ? " AND number = ?4" : "") AND key = ?3",
-            [.integer(job), .text(table.name), .blob(key.bytes)] + (hasNumbers ? [.integer(key.number)] : [])
+            "SELECT 1 FROM _import_undo WHERE job = ?1 AND table_name = ?2 AND number = ?4 AND key = ?3",
+            [.integer(job), .text(table.name), .blob(key.bytes), .integer(key.number)]
         )
     }
 

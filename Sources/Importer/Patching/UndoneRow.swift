@@ -10,12 +10,6 @@ struct UndoneRow {
     /// Whether what it was after the job is not kept: the job has inserted it, and it is what it is now.
     var isOfRange = false
 
-    /// Whether the log is sorted by numbers, as it is from format 10 on: a store of an older format is only brought up once something is
-    /// written.
-    static func hasNumbers(_ statements: PatchStatements) throws -> Bool {
-        try statements.exists("SELECT 1 FROM pragma_table_info('_import_undo') WHERE name = 'number'")
-    }
-
     /// Calls `body` with each row of a table.
     ///
     /// - Throws: `ImportError` where the log is damaged, or where the row ids of its ranges are not those of the same rows.
@@ -35,9 +29,8 @@ struct UndoneRow {
             }
             return cells
         }
-        let order = try hasNumbers(statements) ? "number, key" : "key"
         try statements.run(
-            "SELECT key, before, after FROM _import_undo WHERE job = ?1 AND table_name = ?2 ORDER BY \(order)",
+            "SELECT key, before, after FROM _import_undo WHERE job = ?1 AND table_name = ?2 ORDER BY number, key",
             [.integer(job), name]
         ) { row in
             guard case .blob(let bytes) = row.value(0), RowKey(bytes: bytes).values?.count == table.watched.key.count

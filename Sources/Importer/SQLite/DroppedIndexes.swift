@@ -62,23 +62,17 @@ enum DroppedIndexes {
     }
 
     /// Whether a job has dropped any that are not there again.
-    static func exist(job: Int64, _ database: Database) throws -> Bool {
-        guard try database.tableExists(table) else { return false }
-        return try Bool.fetchOne(
-            database,
-            sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE job = ?)",
-            arguments: [job]
-        ) ?? false
-    }
+    static func exist(job: Int64, _ database: Database) throws -> Bool { try has("job = ?", [job], database) }
 
     /// Whether one with this name is to be made again.
     static func holds(_ name: String, _ database: Database) throws -> Bool {
+        try has("name = ? COLLATE NOCASE", [name], database)
+    }
+
+    private static func has(_ condition: String, _ arguments: StatementArguments, _ database: Database) throws -> Bool {
         guard try database.tableExists(table) else { return false }
-        return try Bool.fetchOne(
-            database,
-            sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE name = ? COLLATE NOCASE)",
-            arguments: [name]
-        ) ?? false
+        let sql = "SELECT EXISTS (SELECT 1 FROM \(table) WHERE \(condition))"
+        return try Bool.fetchOne(database, sql: sql, arguments: arguments) ?? false
     }
 
     /// Makes a job's indexes again.

@@ -3,18 +3,15 @@ import GRDB
 extension EntityTotals {
     /// Those of a job's entities as the store has them, in their order.
     static func all(of job: Int64, _ database: Database) throws -> [EntityTotals] {
-        // A store of an older format has none.
-        let hasNested = try database.tableExists("_import_nested")
-        let nested = hasNested ? "LEFT JOIN _import_nested AS nested USING (job, position)" : ""
-        let gain = hasNested ? " + coalesce(nested.inserted + nested.stubs - nested.deleted, 0)" : ""
         // The last job that came to a table has counted its rows when it began.
         return try BookkeepingRow.fetchAll(
             database,
             from: "_import_entity",
             sql: """
                 WITH gains AS (
-                    SELECT job, position, table_name, entity.inserted\(gain) AS gain
-                    FROM _import_entity AS entity \(nested)
+                    SELECT job, position, table_name,
+                        entity.inserted + coalesce(nested.inserted + nested.stubs - nested.deleted, 0) AS gain
+                    FROM _import_entity AS entity LEFT JOIN _import_nested AS nested USING (job, position)
                 )
                 SELECT own.*,
                     CAST(CASE own.job WHEN (
@@ -40,7 +37,7 @@ extension EntityTotals {
             totals.ignored = try row.number("ignored")
             totals.rejected = try row.number("rejected")
             totals.rows = try row.rowID("row_count")
-            if hasNested { totals.nested = try NestedCounts(job: job, position: position, database) }
+            totals.nested = try NestedCounts(job: job, position: position, database)
             return totals
         }
     }

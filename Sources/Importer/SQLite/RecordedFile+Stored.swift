@@ -3,7 +3,7 @@ import GRDB
 
 /// What the store has of chunk directories and repair files.
 extension RecordedFile {
-    /// All that are recorded; none in a store of an older format.
+    /// All that are recorded; none in a store without bookkeeping.
     static func all(_ database: Database) throws -> [RecordedFile] {
         guard try database.tableExists("_import_file") else { return [] }
         return try BookkeepingRow.fetchAll(

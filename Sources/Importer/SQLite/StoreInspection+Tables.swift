@@ -38,16 +38,13 @@ extension StoreInspection {
     /// - Throws: `ImportError` as `status` does.
     public func tables() throws -> [TableComparison] {
         try read { database in
-            // A store of an older format has no nested objects.
-            let nested = try database.tableExists("_import_nested")
-            let gain = nested ? "coalesce(nested.inserted + stubs - deleted, 0)" : "0"
-            let join = nested ? "LEFT JOIN _import_nested AS nested USING (job, position)" : ""
             let rows = try BookkeepingRow.fetchAll(
                 database,
                 from: "_import_entity",
                 sql: """
-                    SELECT table_name, rows_before, entity.inserted AS inserted, \(gain) AS gain
-                    FROM _import_entity AS entity \(join)
+                    SELECT table_name, rows_before, entity.inserted AS inserted,
+                        coalesce(nested.inserted + stubs - deleted, 0) AS gain
+                    FROM _import_entity AS entity LEFT JOIN _import_nested AS nested USING (job, position)
                     WHERE table_name <> '' ORDER BY job, position
                     """
             )

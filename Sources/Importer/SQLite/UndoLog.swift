@@ -51,7 +51,7 @@ final class UndoLog {
 
     /// Whether what a job has done was kept, and is not forgotten.
     static func exists(_ job: Int64, _ database: Database) throws -> Bool {
-        // A store of an older format has none.
+        // A store without bookkeeping has none.
         guard try database.tableExists("_import_change") else { return false }
         let row = try BookkeepingRow.fetchOne(
             database,

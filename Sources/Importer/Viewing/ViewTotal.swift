@@ -85,16 +85,14 @@ struct ViewTotal: Sendable {
     }
 
     private func known(_ database: Database) throws -> (job: Int64, rows: Int)? {
-        // A store of an older format counts no nested objects; GRDB does not see that another connection makes it a newer one.
-        let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = '_import_nested' AND type = 'table')"
-        let hasNested = try Bool.fetchOne(database.cachedStatement(sql: sql)) ?? false
-        let nested = hasNested ? "LEFT JOIN _import_nested AS nested USING (job, position)" : ""
-        let gain = hasNested ? " + coalesce(nested.inserted + nested.stubs - nested.deleted, 0)" : ""
-        return try Row.fetchOne(
+        try Row.fetchOne(
             database.cachedStatement(
                 sql: """
-                    SELECT job, CAST(rows_before + entity.inserted\(gain) AS INTEGER) AS row_count
-                    FROM _import_entity AS entity \(nested)
+                    SELECT job, CAST(
+                        rows_before + entity.inserted
+                            + coalesce(nested.inserted + nested.stubs - nested.deleted, 0) AS INTEGER
+                    ) AS row_count
+                    FROM _import_entity AS entity LEFT JOIN _import_nested AS nested USING (job, position)
                     WHERE table_name = ? COLLATE NOCASE ORDER BY job DESC, position LIMIT 1
                     """
             ),

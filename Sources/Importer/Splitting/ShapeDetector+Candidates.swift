@@ -123,11 +123,10 @@ extension ShapeDetector {
 
     /// Whether records like those of other sources are at a record path, or its collection is there and empty.
     func leads(to path: RecordPath) -> Bool {
-        guard let first = topLevelValues.first, let values = values(at: path.steps[...], in: first) else {
-            return false
-        }
+        let found = topLevelValues.prefix(Self.judgedLines).map { self.values(at: path.steps[...], in: $0) }
+        let values = found.flatMap { $0 ?? [] }
+        if values.isEmpty { return found.first.flatMap(\.self) != nil }
         let objects = values.filter { tape.tokens[$0].kind == .object }
-        if values.isEmpty { return true }
         guard objects.count * 2 > values.count else { return false }
         return hints.keys.isEmpty || !hints.keys.isDisjoint(with: keys(of: objects))
     }

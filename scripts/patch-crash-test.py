@@ -126,7 +126,7 @@ def jobs(store):
 def inserted(connection):
     """The row ids that imports have inserted, by table: which commit has noted them depends on where it was killed."""
     tables = {}
-    query = "SELECT lower(table_name), last_rowid, ranges FROM _import_inserted ORDER BY number"
+    query = "SELECT lower(table_name), last_rowid, ranges FROM _import_addition WHERE name IS NULL ORDER BY number"
     for table, last, ranges in connection.execute(query).fetchall():
         rows = tables.setdefault(table, set())
         if ranges is None:
@@ -157,7 +157,6 @@ def content(store):
         queries = {
             "undo log": "SELECT * FROM _import_undo ORDER BY 1, 2, 3",
             "counts": "SELECT * FROM _import_entity ORDER BY job, position",
-            "nested counts": "SELECT * FROM _import_nested ORDER BY job, position",
             "waiting changes": "SELECT count(*) FROM _import_waiting_change",
             "conflicts": "SELECT * FROM _import_conflict ORDER BY number",
             "mirror": "SELECT job, is_done, deleted, withheld, reason, objects FROM _import_mirror ORDER BY job",
@@ -165,7 +164,7 @@ def content(store):
         }
         found = {"digest": digest, "integrity": whole}
         for name, query in queries.items():
-            found[name] = str(connection.execute(query).fetchall())
+            found[name] = str(store_dump.answers(connection, query).fetchall())
         found["inserted rows"] = str(inserted(connection))
     finally:
         connection.close()

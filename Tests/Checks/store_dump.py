@@ -10,11 +10,13 @@ usage: store_dump.py digest STORE        SHA-256 of the user tables' content and
        store_dump.py left STORE          the same as if who writes the store, and is stopped, were killed; nothing if there is none
        store_dump.py tables STORE        names of the user tables
        store_dump.py query STORE SQL     the rows of a query
+       store_dump.py execute STORE SQL   runs statements
 
 User tables are those whose names begin with neither `_import_` nor `sqlite_`.
 """
 import hashlib
 import os
+import re
 import shutil
 import sqlite3
 import struct
@@ -131,14 +133,45 @@ def bookkeeping(store):
     something was found: the rejects of records that wait are found at the end. Rows are in an order of their own."""
     connection = connect(store)
     result = []
-    for table in ("_import_reject", "_import_ledger", "_import_error"):
+    for table in ("_import_reject", "_import_ledger"):
         names = columns_of(connection, table)
+        if not names:
+            continue
         kept = [n for n in names if n != "id" and not any(word in n.lower() for word in ("time", "date", "_at"))]
         selected = ", ".join(quoted(name) for name in kept)
         rows = [b" ".join(encoded(v) for v in row) for row in connection.execute(f"SELECT {selected} FROM {table}")]
         result += [table + ": " + ", ".join(kept)] + [row.decode() for row in sorted(rows)]
     connection.close()
     return "\n".join(result)
+
+
+def bookkeeping_table(name):
+    """What comes after the name in the statement that makes a bookkeeping table; None where there is no such table."""
+    schema = os.path.join(os.path.dirname(__file__), "../../Sources/Importer/SQLite/BookkeepingSchema.swift")
+    with open(schema, encoding="utf-8") as file:
+        lines = [line.split("--")[0].rstrip().removeprefix(" " * 8) for line in file]
+    found = re.search(f"CREATE TABLE IF NOT EXISTS {name} (.*?);", "\n".join(filter(None, lines)), re.DOTALL)
+    return found and found[1]
+
+
+def answers(connection, query):
+    """The rows of a query; a bookkeeping table that has not been made holds nothing."""
+    while True:
+        try:
+            return connection.execute(query)
+        except sqlite3.OperationalError as error:
+            name = re.search("no such table: (_import_[a-z_]+)$", str(error))
+            table = name and bookkeeping_table(name[1])
+            if not table:
+                raise
+            connection.execute(f"CREATE TEMP TABLE {name[1]} {table}")
+
+
+def execute(connection, statements):
+    """Runs statements; bookkeeping tables that rows are put into are made first."""
+    for name in re.findall("INSERT INTO (_import_[a-z_]+)", statements):
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {name} {bookkeeping_table(name)}")
+    connection.executescript(statements)
 
 
 def main(arguments):
@@ -169,9 +202,11 @@ def main(arguments):
     elif command == "tables":
         print("\n".join(user_tables(connect(store))))
     elif command == "query":
-        for row in connect(store).execute(arguments[2]):
+        for row in answers(connect(store), arguments[2]):
             texts = [v if isinstance(v, bytes) else b"" if v is None else str(v).encode() for v in row]
             sys.stdout.buffer.write(b"|".join(texts) + b"\n")
+    elif command == "execute":
+        execute(sqlite3.connect(store), arguments[2])
     else:
         print(__doc__, file=sys.stderr)
         return 64

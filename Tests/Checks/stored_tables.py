@@ -13,6 +13,7 @@ import urllib.parse
 from decimal import Decimal
 
 import relationship_layout
+import store_dump
 
 LONGEST = 63
 SYSTEM = ("ctid", "xmin", "xmax", "cmin", "cmax", "tableoid")
@@ -184,9 +185,12 @@ class StoreTables:
 
     def bookkeeping(self):
         """The rejects with their bytes, and the ledger."""
-        rejects = self.query(
-            "SELECT job, ordinal, entity, source, byte_offset, length, state, errors, hex(record) FROM _import_reject")
-        ledger = self.query("SELECT job, entity, attribute, kind, sum(count) FROM _import_ledger GROUP BY 1, 2, 3, 4")
+        rejects = store_dump.answers(
+            self.connection,
+            "SELECT job, ordinal, entity, source, byte_offset, length, state, errors, hex(record) FROM _import_reject").fetchall()
+        ledger = store_dump.answers(
+            self.connection,
+            "SELECT job, entity, attribute, kind, sum(count) FROM _import_ledger WHERE NOT is_error GROUP BY 1, 2, 3, 4").fetchall()
         return rejects, ledger, [job for job, in self.query("SELECT id FROM _import_job ORDER BY id")]
 
 

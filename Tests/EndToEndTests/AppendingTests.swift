@@ -154,10 +154,12 @@ struct AppendingTests {
         }
         let appended = try store(of: records, "appended")
         try expectSame(appended, slowStore(of: records))
-        let counts = "SELECT nested, inserted, updated, unchanged, linked FROM _import_nested ORDER BY position"
+        let counts = """
+            SELECT nested, nested_inserted, nested_updated, nested_unchanged, linked FROM _import_entity ORDER BY position
+            """
         let one = try store(of: records, "one", ["--commit-every", "1"])
         #expect(try StoreContent.query(appended, counts) == StoreContent.query(one, counts))
-        #expect(try StoreContent.query(appended, "SELECT nested FROM _import_nested WHERE position = 1") == "1400")
+        #expect(try StoreContent.query(appended, "SELECT nested FROM _import_entity WHERE position = 1") == "1400")
     }
 
     @Test func goesOnWithObjectsThatComeAgain() throws {
@@ -191,7 +193,10 @@ struct AppendingTests {
         try FileManager.default.removeItem(atPath: directory.path("slow.sqlite"))
         _ = try slowStore(of: first)
         let slow = try slowStore(of: second, job: 2)
-        let counts = "SELECT * FROM _import_nested ORDER BY job, position"
+        let counts = """
+            SELECT job, nested, nested_inserted, nested_updated, nested_unchanged, nested_ignored, linked, stubs, deleted
+            FROM _import_entity ORDER BY job, position
+            """
         #expect(try StoreContent.query(later, counts) == StoreContent.query(slow, counts))
     }
 
@@ -229,7 +234,7 @@ struct AppendingTests {
             """
         let store = try store(of: [#"{"id": 1, "tags": [5]}"#], "stubs", model: model)
         _ = try self.store(of: [#"{"id": 2, "tags": [{"id": 5, "name": "x"}]}"#], "stubs", model: model, job: 2)
-        let counts = "SELECT inserted, updated, stubs FROM _import_nested WHERE position = 1 ORDER BY job"
+        let counts = "SELECT nested_inserted, nested_updated, stubs FROM _import_entity WHERE position = 1 ORDER BY job"
         #expect(try StoreContent.query(store, counts) == "0|0|1\n1|0|-1")
         #expect(try StoreContent.query(store, "SELECT count(*) FROM _import_stub") == "0")
     }

@@ -407,7 +407,7 @@ struct BadInputTests {
 
     static let tableNames = [
         "select", "a\"b", "a; drop table x", "", String(repeating: "n", count: 10_000), "sqlite_sequence",
-        "_import_marker", "x\u{1b}[31m", "a.b", "'",
+        "_import_job", "x\u{1b}[31m", "a.b", "'",
     ]
 
     @Test(arguments: tableNames)
@@ -417,7 +417,7 @@ struct BadInputTests {
         let store = directory.path("store.sqlite")
         let result = try runImporter("import", source, "--into", store, "--entity", name)
         #expect(!result.errors.contains(0x1b))
-        if ["", "sqlite_sequence", "_import_marker"].contains(name), result.ending != .exit(0) {
+        if ["", "sqlite_sequence", "_import_job"].contains(name), result.ending != .exit(0) {
             #expect(result.ending == .exit(64) || result.ending == .exit(65), "\(result.errorText)")
             return
         }

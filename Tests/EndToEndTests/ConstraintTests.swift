@@ -86,7 +86,7 @@ struct ConstraintTests {
         #expect(try run(files.command(into: store)).ending == .exit(0))
         let errors = try StoreContent.query(
             store,
-            "SELECT key_path, expected, found, count FROM _import_error ORDER BY id"
+            "SELECT attribute, expected, found, count FROM _import_ledger WHERE is_error ORDER BY id"
         )
         #expect(
             errors == """
@@ -177,7 +177,7 @@ struct ConstraintTests {
         let store = try files.makeStore("s.sqlite", Self.table)
         let options = ["--max-errors", "3", "--workers", workers, "--chunk-size", "2000", "--commit-every", "50"]
         #expect(try run(files.command(into: store, options)).ending == .exit(65))
-        #expect(try StoreContent.query(store, "SELECT record_ordinal FROM _import_marker") == "\(fourth - 1)")
+        #expect(try StoreContent.query(store, "SELECT record_ordinal FROM _import_job") == "\(fourth - 1)")
         #expect(try StoreContent.query(store, "SELECT count(*) FROM _import_reject") == "3")
         #expect(try runImporter("verify", store).ending == .exit(0))
         let strict = try files.makeStore("t.sqlite", Self.table)

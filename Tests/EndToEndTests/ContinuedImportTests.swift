@@ -4,6 +4,7 @@ import Testing
 
 /// Without a model, an import into a table that is there begins from what the store has.
 struct ContinuedImportTests {
+    private static let errors = "SELECT attribute, kind FROM _import_ledger WHERE is_error"
     private let directory: TemporaryDirectory
     private let store: String
 
@@ -64,7 +65,7 @@ struct ContinuedImportTests {
         )
         #expect(result.ending == .exit(0), "\(result.errorText)")
         #expect(try rows("id") == "1\n2\n6")
-        let errors = try StoreContent.query(store, "SELECT key_path, code FROM _import_error ORDER BY first_ordinal")
+        let errors = try StoreContent.query(store, "\(Self.errors) ORDER BY first_ordinal")
         #expect(errors == "id|notIntegral\nseen|wrongForm\nname|wrongKind", "\(errors)")
     }
 
@@ -99,7 +100,7 @@ struct ContinuedImportTests {
         #expect(result.ending == .exit(0), "\(result.errorText)")
         #expect(try rows() == "1|a\n2|c")
         // What has no identifier is a reject.
-        #expect(try StoreContent.query(store, "SELECT key_path, code FROM _import_error") == "id|missingValue")
+        #expect(try StoreContent.query(store, Self.errors) == "id|missingValue")
     }
 
     /// A model that was given continues to count: its types, key paths, defaults and what it demands.
@@ -124,7 +125,7 @@ struct ContinuedImportTests {
         #expect(result.ending == .exit(0), "\(result.errorText)")
         #expect(result.errorText.contains("new columns in people: key_part (string)\n"), "\(result.errorText)")
         #expect(try rows() == "1|c|1980-01-01T00:00:00.000Z|7|\n2|b|1990-01-01T00:00:00.000Z|7|p")
-        #expect(try StoreContent.query(store, "SELECT key_path, code FROM _import_error") == "full|missingValue")
+        #expect(try StoreContent.query(store, Self.errors) == "full|missingValue")
     }
 
     /// A table of a person's own counts by the affinity of its columns.

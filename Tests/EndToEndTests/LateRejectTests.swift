@@ -163,10 +163,10 @@ struct LateRejectTests {
                     "job, ordinal, entity, source, byte_offset, length, errors, quote(record), state, quote(record_key)",
                     "_import_reject ORDER BY job, ordinal"
                 ),
-                ("job, entity, attribute, kind, count", "_import_ledger"),
                 (
-                    "entity, key_path, code, expected, found, count, first_source, first_byte_offset, first_ordinal",
-                    "_import_error ORDER BY first_ordinal, id"
+                    """
+                    job, entity, attribute, kind, expected, found, count, first_source, first_byte_offset, first_ordinal
+                    """, "_import_ledger ORDER BY is_error, first_ordinal, attribute"
                 ),
                 ("entity, records_read, inserted, updated, unchanged, ignored, rejected", "_import_entity"),
                 ("name, sql", "sqlite_master WHERE type = 'index' AND tbl_name NOT LIKE '\\_%' ESCAPE '\\'"),

@@ -32,7 +32,7 @@ struct MirrorInterruptionTests {
         let log = "SELECT table_name, hex(key), hex(before), hex(after) FROM _import_undo WHERE job = 2 ORDER BY 1, 2"
         let rest = """
             SELECT deleted, withheld, is_done, objects, (SELECT count(*) FROM _import_seen),
-                (SELECT group_concat(table_name || ' ' || last_rowid) FROM _import_inserted) FROM _import_mirror WHERE job = 2
+                (SELECT group_concat(table_name || ' ' || last_rowid) FROM _import_addition WHERE name IS NULL) FROM _import_mirror WHERE job = 2
             """
         return try [StoreContent.result(store), StoreContent.query(store, log), StoreContent.query(store, rest)]
             .joined(separator: "\n")

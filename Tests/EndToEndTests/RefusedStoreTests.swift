@@ -25,7 +25,7 @@ struct RefusedStoreTests {
             INSERT INTO _import_file (token, path, kind, state, is_made) VALUES ('x', '/nonexistent', 'chunks', 'left', 0);
             \(change);
             """
-        #expect(try run(["sqlite3", store, sql]).ending == .exit(0))
+        try StoreContent.execute(store, sql)
         let before = try Data(contentsOf: URL(filePath: store))
         let other = directory.path("other.json")
         try Data("[{\"a\":3}]".utf8).write(to: URL(filePath: other))

@@ -241,7 +241,11 @@ extension ServerDatabase {
         let isServer = (try? query("SELECT 1::integer")) != nil
         let bytes = isServer ? "upper(encode(record, 'hex'))" : "hex(record)"
         let rejects = "SELECT job, ordinal, entity, source, byte_offset, length, state, \(bytes) FROM _import_reject"
-        let ledger = "SELECT job, entity, attribute, kind, sum(count) FROM _import_ledger GROUP BY 1, 2, 3, 4"
+        // A server has the groups of errors in a table of their own.
+        let isLedger = isServer ? "" : "WHERE NOT is_error"
+        let ledger = """
+            SELECT job, entity, attribute, kind, sum(count) FROM _import_ledger \(isLedger) GROUP BY 1, 2, 3, 4
+            """
         return try [rejects, ledger].map { text in
             try query(text).split(separator: "\n").sorted().joined(separator: "\n")
         }.joined(separator: "\n--\n")

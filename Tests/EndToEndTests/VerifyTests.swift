@@ -103,7 +103,7 @@ struct VerifyTests {
         let table = "table t: has every row that was inserted, and no other: 6 rows, 6 of them compared"
         #expect(verbose.contains("\nok      \(table)\n"), "\(verbose)")
         #expect(try runImporter("verify", store, "--quiet").outputText.hasPrefix("All 16 checks hold."))
-        try StoreContent.execute(store, "UPDATE _import_marker SET record_ordinal = 4 WHERE job = 2")
+        try StoreContent.execute(store, "UPDATE _import_job SET record_ordinal = 4 WHERE id = 2")
         let failed = try runImporter("verify", store)
         #expect(failed.ending == .exit(65))
         #expect(failed.outputText.contains("\nFAILED  job 2: the marker counts every record read: 4 and 3\n"))

@@ -232,7 +232,7 @@ def few(fixture):
     # some came meanwhile, but not with each of the commits.
     assert not [path for path in asked if path.startswith("/api/record/")], asked
     assert asked.count("/api/records/people") <= 2 * asked.count("/api/status"), asked
-    commits, = fixture.rows("SELECT commits FROM _import_marker ORDER BY job DESC LIMIT 1", "few")[0]
+    commits, = fixture.rows("SELECT commits FROM _import_job ORDER BY id DESC LIMIT 1", "few")[0]
     assert commits > 20, commits
 
 

@@ -58,9 +58,7 @@ package enum StoreContent {
 
     /// Runs SQL statements on a store, as another program would.
     package static func execute(_ store: String, _ sql: String) throws {
-        let script = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])"
-        let result = try Python.run(text: script, [store, sql])
-        guard result.ending == .exit(0) else { throw Failure(result.errorText) }
+        _ = try read(["execute", store, sql])
     }
 
     private static func read(_ arguments: [String]) throws -> String {

@@ -88,7 +88,6 @@ extension StoreReader {
 
     /// How many references of each relationship (`order.customer`) lead nowhere.
     private static func unresolved(_ database: Database) throws -> [String: Int64] {
-        guard try database.tableExists("_import_unresolved") else { return [:] }
         let rows = try BookkeepingRow.fetchAll(
             database,
             from: "_import_unresolved",

@@ -94,7 +94,7 @@ private struct RecordSearch {
     private let identifier: [(attribute: AttributeDescription, value: Record.Value)]
 
     init?(_ rowID: Int64, in table: String, _ database: Database) throws {
-        guard try database.tableExists("_import_inserted"),
+        guard try database.hasTable("_import_addition"),
             let number = try InsertedRows.job(of: rowID, in: table, database),
             let job = try StoredJob.all(database).first(where: { $0.id == number }),
             job.change == nil, job.retry == nil, job.isReadableAgain, job.options.skip == 0, let model = job.model,

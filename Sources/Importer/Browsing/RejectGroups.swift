@@ -24,8 +24,8 @@ extension StoreInspection {
     /// - Throws: `ImportError` as `status` does.
     package func rejectGroups() throws -> RejectGroups {
         try read { database in
-            guard try database.tableExists("_import_reject") else { throw noImport }
-            let open = try Int64.fetchOne(database, sql: "SELECT count(*) FROM _import_reject WHERE state = 'open'")
+            guard try database.hasTable("_import_job") else { throw noImport }
+            let open = try database.count("_import_reject", where: "state = 'open'")
             var places: [ErrorCounts.Key: Int] = [:]
             var groups: [ErrorGroup] = []
             for job in try StoredJob.all(database) {
@@ -43,7 +43,7 @@ extension StoreInspection {
             // Those of the same size stay in the order in which they first came.
             let order = groups.indices.sorted { (-groups[$0].count, $0) < (-groups[$1].count, $1) }
             return RejectGroups(
-                open: open ?? 0,
+                open: open,
                 groups: order.map { RejectGroups.Group(errors: groups[$0], name: ErrorCounts.Key(groups[$0]).name) }
             )
         }

@@ -18,7 +18,7 @@ extension StoreInspection {
     /// - Throws: `ImportError` as `status` does.
     package func origin(of rowID: Int64, in table: String) throws -> RowOrigin? {
         try read { database in
-            guard try database.tableExists("_import_inserted"),
+            guard try database.hasTable("_import_addition"),
                 let number = try InsertedRows.job(of: rowID, in: table, database),
                 let job = try StoredJob.all(database).first(where: { $0.id == number })
             else { return nil }

@@ -13,7 +13,7 @@ struct ConflictTable: Sendable {
     let identifiers: [String: [String]]
 
     init(_ database: Database) throws {
-        isThere = try database.tableExists("_import_conflict")
+        isThere = try database.hasTable("_import_conflict")
         guard isThere else {
             (undone, identifiers) = ([], [:])
             return

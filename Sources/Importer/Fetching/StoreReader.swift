@@ -62,7 +62,7 @@ public final class StoreReader: Sendable {
     private static func prepare(_ opened: OpenedStore) throws -> Bool {
         try opened.read { database in
             database.add(collation: DecimalText.collation)
-            return try database.tableExists("_import_model")
+            return try database.hasTable("_import_model")
         }
     }
 
@@ -105,7 +105,7 @@ public final class StoreReader: Sendable {
 
     /// The entities as one transaction sees them, and how they relate to one another.
     func graph(_ database: Database) throws -> StoredGraph {
-        guard try nothing == nil || database.tableExists("_import_job") else { return StoredGraph() }
+        guard try nothing == nil || database.hasTable("_import_job") else { return StoredGraph() }
         let schemaVersion = try Int64.fetchOne(database, sql: "PRAGMA schema_version") ?? 0
         let lastJob = try String.fetchOne(
             database,

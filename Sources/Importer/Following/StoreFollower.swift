@@ -82,7 +82,7 @@ public final class StoreFollower: Sendable {
     private func read(_ state: inout State, _ database: Database) throws -> MergeNotification? {
         let dataVersion = try Int64.fetchOne(database.cachedStatement(sql: "PRAGMA data_version"))
         guard dataVersion != state.dataVersion else { return nil }
-        state.hasLog = try MergeLog.isThere(database)
+        state.hasLog = try database.hasTable("_import_merge")
         switch try MergeLog.read(after: state.position, database) {
         case .nothing:
             state.dataVersion = dataVersion

@@ -63,7 +63,7 @@ struct MigrationBookkeeping {
                 arguments: [mark(place), change.table, change.entity, change.former]
             )
             guard !change.entity.hasSameBytes(as: change.name) else { continue }
-            for table in ["_import_reject", "_import_error", "_import_ledger"] {
+            for table in ["_import_reject", "_import_ledger"] {
                 try database.execute(
                     sql: "UPDATE \(table) SET entity = ? WHERE entity = ?",
                     arguments: [mark(place), change.entity]
@@ -71,7 +71,7 @@ struct MigrationBookkeeping {
             }
         }
         for (place, change) in changes.enumerated() {
-            for table in ["_import_entity", "_import_reject", "_import_error", "_import_ledger"] {
+            for table in ["_import_entity", "_import_reject", "_import_ledger"] {
                 try database.execute(
                     sql: "UPDATE \(table) SET entity = ? WHERE entity = ?",
                     arguments: [change.name, mark(place)]
@@ -119,7 +119,7 @@ struct MigrationBookkeeping {
             let count = names.count { $0.to.map(ContinuedEntity.folded) == name.to.map(ContinuedEntity.folded) }
             return (from: name.from, to: count > 1 ? nil : name.to)
         }
-        try rename(joined, "table_name", of: "_import_inserted")
+        try rename(joined, "table_name", of: "_import_addition", where: "kind IN ('rows', 'end')")
     }
 
     private func renameRelationships() throws {
@@ -135,14 +135,22 @@ struct MigrationBookkeeping {
     }
 
     /// Gives names in a column other ones, which may be swapped, and removes the rows of those that have none now.
-    private func rename(_ names: [(from: String, to: String?)], _ column: String, of table: String) throws {
+    private func rename(
+        _ names: [(from: String, to: String?)],
+        _ column: String,
+        of table: String,
+        where condition: String = "1"
+    ) throws {
         let changed = names.enumerated().filter { $1.to?.hasSameBytes(as: $1.from) != true }
         for (place, name) in changed {
             if name.to == nil {
-                try database.execute(sql: "DELETE FROM \(table) WHERE \(column) = ?", arguments: [name.from])
+                try database.execute(
+                    sql: "DELETE FROM \(table) WHERE \(column) = ? AND \(condition)",
+                    arguments: [name.from]
+                )
             } else {
                 try database.execute(
-                    sql: "UPDATE \(table) SET \(column) = ? WHERE \(column) = ?",
+                    sql: "UPDATE \(table) SET \(column) = ? WHERE \(column) = ? AND \(condition)",
                     arguments: ["_import_renamed_\(place)", name.from]
                 )
             }
@@ -185,7 +193,7 @@ extension MigrationBookkeeping {
         for (place, name) in names.enumerated() {
             try database.execute(
                 sql: """
-                    UPDATE _import_ledger SET attribute = ? WHERE entity = ? AND attribute = ? AND kind <> 'unknownKey'
+                    UPDATE _import_ledger SET attribute = ? WHERE entity = ? AND attribute = ? AND kind <> 'unknownKey' AND NOT is_error
                     """,
                 arguments: ["_import_renamed_\(place)", entity, name.from]
             )
@@ -198,7 +206,7 @@ extension MigrationBookkeeping {
                 sql: """
                     INSERT INTO _import_ledger (job, entity, attribute, kind, count)
                     SELECT job, entity, :to, kind, count FROM _import_ledger WHERE entity = :entity AND attribute = :mark
-                    ON CONFLICT (job, entity, attribute, kind) DO UPDATE SET count = count + excluded.count
+                    ON CONFLICT DO UPDATE SET count = count + excluded.count
                     """,
                 arguments: arguments
             )

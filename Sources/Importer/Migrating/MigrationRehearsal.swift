@@ -84,9 +84,9 @@ struct MigrationRehearsal {
                 continue
             }
         }
-        for table in ["_import_meta", "_import_addition"] {
-            guard try database.tableExists(table), try copy.tableExists(table) else { return false }
-            for row in try Row.fetchAll(database, sql: "SELECT * FROM \(table)") {
+        for (table, condition) in [("_import_meta", "1"), ("_import_addition", "name IS NOT NULL")] {
+            guard try database.hasTable(table), try copy.hasTable(table) else { return false }
+            for row in try Row.fetchAll(database, sql: "SELECT * FROM \(table) WHERE \(condition)") {
                 let marks = Array(repeating: "?", count: row.count).joined(separator: ", ")
                 try copy.execute(
                     sql: "INSERT INTO \(table) VALUES (\(marks))",

@@ -71,15 +71,13 @@ extension MigrationSurvey {
 
     /// A refusal where links wait for rows by a key that is another one now.
     mutating func addWaitingLinks() throws {
-        guard try database.tableExists("_import_link") else { return }
         for relationship in old.relationships.indices {
-            let waiting = try Int64.fetchOne(
-                database,
-                sql: "SELECT count(*) FROM _import_link WHERE relationship = ?",
-                arguments: [old.name(of: relationship)]
+            let waiting = try database.count(
+                "_import_link",
+                where: "relationship = \(old.name(of: relationship).sqlLiteral)"
             )
             let new = map.match.relationships.firstIndex(of: relationship)
-            guard let waiting, waiting > 0 else { continue }
+            guard waiting > 0 else { continue }
             let reason = "these wait for rows that are not there yet"
             guard let new else {
                 let placement = old.relationships[relationship]

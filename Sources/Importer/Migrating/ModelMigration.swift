@@ -131,7 +131,7 @@ public struct ModelMigration: Sendable {
         -> Prepared
     {
         try StoreSchema.checkFormat(database, store: store)
-        let jobs = try database.tableExists("_import_job") ? StoredJob.all(database) : []
+        let jobs = try database.hasTable("_import_job") ? StoredJob.all(database) : []
         guard let before = try StoredEntities.model(database) else {
             throw ImportError(
                 .storeEmpty,
@@ -207,7 +207,7 @@ public struct ModelMigration: Sendable {
         _ interruption: Interruption,
         _ say: @escaping (ImportText) -> Void
     ) throws -> Plan {
-        try StoreSchema.prepareBookkeeping(database, store: store)
+        try StoreSchema.prepareBookkeeping(database, store: store, all: true)
         // Another program may have written since the plan was made.
         let prepared = try prepared(database, interruption, after: first)
         try prepared.plan.check(store)
@@ -234,6 +234,7 @@ public struct ModelMigration: Sendable {
         }
         try interruption.check()
         try bookkeeping.save(from: prepared.before, to: model, prepared.plan)
+        try BookkeepingSchema.dropEmpty(database)
         return prepared.plan
     }
 

@@ -56,6 +56,7 @@ struct ChangeJob {
             try TableWitness.record(tables, database)
             if let undone = job.change?.undoes { try InsertedRows.forgetEnds(of: undone, database) }
             try InsertedRows.noteEnds(of: tables, job: job.id, database)
+            try BookkeepingSchema.dropEmpty(database)
         }
         context.merges.enqueue(last)
         try? session.removeLeftFiles()

@@ -185,13 +185,6 @@ struct PatchCounts {
                     """,
                 arguments: [job.id, position, entity.name, entity.table]
             )
-            try database.execute(
-                sql: """
-                    INSERT OR IGNORE INTO _import_nested (job, position) VALUES (:job, :position);
-                    INSERT OR IGNORE INTO _import_deletion (job, position, records) VALUES (:job, :position, 0);
-                    """,
-                arguments: ["job": job.id, "position": position]
-            )
         }
         var line: [UInt8] = []
         ChangeLineWriter.append(header, to: &line)
@@ -215,17 +208,14 @@ struct PatchCounts {
             try database.cachedStatement(
                 sql: """
                     UPDATE _import_entity SET records_read = records_read + ?, inserted = inserted + ?,
-                        updated = updated + ?, unchanged = unchanged + ?, ignored = ignored + ?, rejected = rejected + ?
+                        updated = updated + ?, unchanged = unchanged + ?, ignored = ignored + ?, rejected = rejected + ?,
+                        deletions = deletions + ?
                     WHERE job = ? AND position = ?
                     """
             ).execute(arguments: [
                 counts.read, counts.inserted, counts.updated, counts.unchanged, counts.ignored, counts.rejected,
-                job.id, position,
+                counts.deleted, job.id, position,
             ])
-            guard counts.deleted > 0 else { continue }
-            try database.cachedStatement(
-                sql: "UPDATE _import_deletion SET records = records + ? WHERE job = ? AND position = ?"
-            ).execute(arguments: [counts.deleted, job.id, position])
         }
         for (entry, count) in ledger {
             try database.cachedStatement(

@@ -22,7 +22,7 @@ struct PatchJob {
         try ChangeJob(context: context, destination: destination).run { session in
             var job = planned
             try session.record { database in
-                try StoreSchema.prepareBookkeeping(database, store: session.store)
+                try StoreSchema.prepareBookkeeping(database, store: session.store, all: true)
                 if session.keepsWAL { try WALMode.keep(database) }
                 try job.insert(database)
                 try begin(job, header, schema(header, job, session, database), database)
@@ -37,7 +37,7 @@ struct PatchJob {
         try ChangeJob(context: context, destination: destination).run { session in
             var job = planned
             let header = try session.record { database in
-                try StoreSchema.prepareBookkeeping(database, store: session.store)
+                try StoreSchema.prepareBookkeeping(database, store: session.store, all: true)
                 if session.keepsWAL { try WALMode.keep(database) }
                 let header = try Self.header(of: plan.jobs[0], database)
                 try job.insert(database)

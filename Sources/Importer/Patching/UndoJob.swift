@@ -16,7 +16,7 @@ struct UndoJob {
         try ChangeJob(context: context, destination: destination).run { session in
             var job = planned(undone, options)
             try session.record { database in
-                try StoreSchema.prepareBookkeeping(database, store: session.store)
+                try StoreSchema.prepareBookkeeping(database, store: session.store, all: true)
                 if session.keepsWAL { try WALMode.keep(database) }
                 try end(undone, database)
                 try job.insert(database)

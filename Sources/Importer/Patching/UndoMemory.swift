@@ -27,8 +27,9 @@ struct UndoMemory {
         let result = Result {
             try session.bringUp()
             return try session.record { database in
-                let numbers = try Int64.fetchAll(
+                let numbers = try BookkeepingRow.fetchAll(
                     database,
+                    from: "_import_change",
                     sql: """
                         SELECT id FROM _import_job JOIN _import_change ON job = id
                         WHERE has_log AND state = 'finished' AND (:job IS NULL OR id = :job)
@@ -36,7 +37,7 @@ struct UndoMemory {
                         ORDER BY id
                         """,
                     arguments: ["job": job, "age": age?.components.seconds]
-                )
+                ).map { try $0.number("id") }
                 for number in numbers { try UndoLog.forget(number, database) }
                 return numbers
             }

@@ -15,18 +15,17 @@ enum AppendingJob {
                 ? !StoreSchema.hasRows(table.name, database) : StoreSchema.isStillEmpty(table.name, database)
             guard isEmpty else { return false }
         }
-        return try Bool.fetchOne(database, sql: "SELECT NOT EXISTS (SELECT 1 FROM _import_link)") ?? false
+        return try database.count("_import_link", where: "1") == 0
     }
 
     static func begin(_ job: Int64, _ plan: GraphPlan, _ database: Database) throws {
         try DeferredKeys.begin(plan, job: job, database)
         try StoreSchema.prepareListIndexes(plan.layout, job: job, database)
-        try database.execute(sql: "INSERT INTO _import_appending (job) VALUES (?)", arguments: [job])
+        try database.execute(sql: "UPDATE _import_job SET is_appending = 1 WHERE id = ?", arguments: [job])
     }
 
     static func exists(_ job: Int64, _ database: Database) throws -> Bool {
-        guard try database.tableExists("_import_appending") else { return false }
-        let sql = "SELECT EXISTS (SELECT 1 FROM _import_appending WHERE job = ?)"
+        let sql = "SELECT is_appending FROM _import_job WHERE id = ?"
         return try Bool.fetchOne(database, sql: sql, arguments: [job]) ?? false
     }
 
@@ -34,7 +33,7 @@ enum AppendingJob {
     static func end(_ job: Int64, _ layout: ModelLayout, _ database: Database) throws {
         try StoreSchema.sortLinks(layout, database)
         try StoreSchema.prepareIndexes(layout, job: job, database)
-        try database.execute(sql: "DELETE FROM _import_appending WHERE job = ?", arguments: [job])
+        try database.execute(sql: "UPDATE _import_job SET is_appending = 0 WHERE id = ?", arguments: [job])
     }
 
     /// Ends those that append to some of these tables, as another job comes to them.

@@ -18,6 +18,7 @@ struct BatchCounts {
 
     /// Rejects, in source order.
     func write(_ rejects: [RowBatch.Reject], of chunk: ChunkEntry, _ database: Database) throws {
+        if !rejects.isEmpty { try BookkeepingSchema.make([RejectTable.name], database) }
         for reject in rejects {
             let entity = plans[Int(reject.entity)].entity.name
             try rejectTable.insert(reject, entity: entity, source: chunk.source, database)
@@ -58,6 +59,7 @@ struct BatchCounts {
         _ database: Database
     ) throws {
         guard !ledger.keys.isEmpty else { return }
+        try BookkeepingSchema.make(["_import_ledger"], database)
         let statement = try database.cachedStatement(
             sql: """
                 INSERT INTO _import_ledger (job, entity, attribute, kind, count) VALUES (?, ?, ?, ?, ?)

@@ -22,22 +22,34 @@ struct BookkeepingRow {
         self.database = database
     }
 
+    /// The rows of a statement; none where the table is not there.
     static func fetchAll(
         _ database: Database,
         from table: String,
         sql: String,
         arguments: StatementArguments = StatementArguments()
     ) throws -> [BookkeepingRow] {
-        try Row.fetchAll(database, sql: sql, arguments: arguments).map { BookkeepingRow($0, of: table, database) }
+        guard try isThere(table, database) else { return [] }
+        return try Row.fetchAll(database, sql: sql, arguments: arguments).map {
+            BookkeepingRow($0, of: table, database)
+        }
     }
 
+    /// The first row of a statement; nil where there is none, or the table is not there.
     static func fetchOne(
         _ database: Database,
         from table: String,
         sql: String,
         arguments: StatementArguments = StatementArguments()
     ) throws -> BookkeepingRow? {
-        try Row.fetchOne(database, sql: sql, arguments: arguments).map { BookkeepingRow($0, of: table, database) }
+        guard try isThere(table, database) else { return nil }
+        return try Row.fetchOne(database, sql: sql, arguments: arguments).map {
+            BookkeepingRow($0, of: table, database)
+        }
+    }
+
+    private static func isThere(_ table: String, _ database: Database) throws -> Bool {
+        try BookkeepingSchema.lasting.contains(table) || database.hasTable(table)
     }
 
     // MARK: Values

@@ -1,21 +1,75 @@
+import GRDB
+
 /// The importer's own tables in a store: all of them, a line for each column.
 ///
 /// Their names begin with `_import_`. All are strict (<https://www.sqlite.org/stricttables.html>). A job is one import, patch,
 /// undo, merge or mirror; `job` is its number, and `position` an entity's or a source's index in it, from 0. Positions in
 /// sources are in decompressed bytes, and ordinals are records' numbers in their job, from 1. Times are ISO 8601 in UTC.
+///
+/// A store with an import has those of `lasting`. Each other one is made in the transaction that first needs it (`make`), and goes
+/// with the end of a job, or of what is left of it, when it is empty (`dropEmpty`).
 enum BookkeepingSchema {
     /// The format that this program writes, and the only one that it reads.
     static let format: Int64 = 1
 
-    /// The statements that make the tables, without the comments.
-    static let statements = (jobs + progress + rejects + identifiers + indexes + relationships + changes + mirrors)
-        .split(separator: "\n")
-        .map { $0.prefix(upTo: $0.firstRange(of: "--")?.lowerBound ?? $0.endIndex) }
-        .map { $0.prefix(upTo: $0.lastIndex { $0 != " " }.map($0.index(after:)) ?? $0.startIndex) }
-        .joined(separator: "\n")
+    /// The statements of each table, without the comments, by its name.
+    private static let statements: [String: String] = {
+        let text = (jobs + progress + rejects + identifiers + indexes + relationships + changes + mirrors)
+            .split(separator: "\n")
+            .map { $0.prefix(upTo: $0.firstRange(of: "--")?.lowerBound ?? $0.endIndex) }
+            .map { $0.prefix(upTo: $0.lastIndex { $0 != " " }.map($0.index(after:)) ?? $0.startIndex) }
+            .filter { !$0.isEmpty }
+            .joined(separator: "\n")
+        var statements: [String: String] = [:]
+        for statement in text.split(separator: ";").map({ $0.drop { $0 == "\n" } }) {
+            // Of an index it is the name of its table.
+            let words = statement.split(separator: " ")
+            let place = words.firstIndex(of: "ON") ?? words.firstIndex(of: "EXISTS") ?? 0
+            guard words.indices.contains(place + 1) else { continue }
+            statements[String(words[place + 1]), default: ""] += statement + ";\n"
+        }
+        return statements
+    }()
 
     /// What SQLite keeps of each table (`sqlite_master`), by its name.
-    static let texts = BookkeepingTable.texts(in: statements)
+    static let texts = statements.mapValues { statement in
+        let table = statement.prefix { $0 != ";" }
+        return "CREATE TABLE " + table.dropFirst("CREATE TABLE IF NOT EXISTS ".count)
+    }
+
+    /// The tables that a store with an import has.
+    static let lasting = ["meta", "model", "job", "source", "entity", "chunk", "merge", "addition"]
+        .map { "_import_\($0)" }
+
+    /// What takes a job back is read together.
+    static let undo = ["_import_undo", "_import_undo_range", "_import_undo_table"]
+
+    // MARK: Making and dropping
+
+    /// Makes the tables that a store with an import has, where they are not there.
+    static func make(_ database: Database) throws { try make(lasting, database) }
+
+    /// Makes tables that are not there.
+    static func make(_ tables: [String], _ database: Database) throws {
+        for table in tables where try !database.hasTable(table) {
+            try database.execute(sql: statements[table] ?? "")
+        }
+    }
+
+    /// Makes all tables, for a job that is more than an import.
+    static func makeAll(_ database: Database) throws { try make(texts.keys.sorted(), database) }
+
+    /// Drops the tables that hold nothing, of those that are made when they are needed, where no job is unfinished.
+    static func dropEmpty(_ database: Database) throws {
+        let sql = "SELECT EXISTS (SELECT 1 FROM _import_job WHERE state <> 'finished')"
+        guard try Bool.fetchOne(database, sql: sql) == false else { return }
+        let others = texts.keys.filter { !lasting.contains($0) && !undo.contains($0) }.sorted()
+        for tables in [undo] + others.map({ [$0] }) {
+            let there = try tables.filter { try database.hasTable($0) }
+            if try there.contains(where: { try StoreSchema.hasRows($0, database) }) { continue }
+            for table in there { try database.execute(sql: "DROP TABLE main.\(table)") }
+        }
+    }
 
     // MARK: Jobs
 
@@ -40,7 +94,20 @@ enum BookkeepingSchema {
             is_model_final INTEGER NOT NULL DEFAULT 1,      -- 0 while it is inferred from what was read so far
             chunk_directory TEXT NOT NULL,
             started TEXT NOT NULL,
-            finished TEXT
+            finished TEXT,
+            is_appending INTEGER NOT NULL DEFAULT 0,        -- 1 while it appends to tables that were empty
+            -- The marker: how far it has come, and where it goes on.
+            source INTEGER NOT NULL DEFAULT 0,
+            byte_offset INTEGER NOT NULL DEFAULT 0,
+            record_ordinal INTEGER NOT NULL DEFAULT 0,
+            record_path TEXT NOT NULL DEFAULT '',
+            chunk_start TEXT NOT NULL DEFAULT '',           -- JSON: where the chunk begins
+            chunk_records INTEGER NOT NULL DEFAULT 0,       -- those of it that are in
+            chunk_hash TEXT NOT NULL DEFAULT '',            -- of the source's bytes up to the marker
+            bytes INTEGER NOT NULL DEFAULT 0,
+            chunks_done INTEGER NOT NULL DEFAULT 0,
+            commits INTEGER NOT NULL DEFAULT 0,
+            seconds REAL NOT NULL DEFAULT 0
         ) STRICT;
         CREATE TABLE IF NOT EXISTS _import_source (
             job INTEGER NOT NULL,
@@ -65,6 +132,16 @@ enum BookkeepingSchema {
             unchanged INTEGER NOT NULL DEFAULT 0,
             ignored INTEGER NOT NULL DEFAULT 0,
             rejected INTEGER NOT NULL DEFAULT 0,
+            deletions INTEGER NOT NULL DEFAULT 0,           -- changes that have deleted an object
+            nested INTEGER NOT NULL DEFAULT 0,              -- nested objects, and what became of them; links
+            nested_inserted INTEGER NOT NULL DEFAULT 0,
+            nested_updated INTEGER NOT NULL DEFAULT 0,
+            nested_unchanged INTEGER NOT NULL DEFAULT 0,
+            nested_ignored INTEGER NOT NULL DEFAULT 0,
+            linked INTEGER NOT NULL DEFAULT 0,
+            stubs INTEGER NOT NULL DEFAULT 0,
+            deleted INTEGER NOT NULL DEFAULT 0,
+            witness TEXT,                   -- JSON: what was known of the table when the job ended
             PRIMARY KEY (job, position)
         ) STRICT, WITHOUT ROWID;
         -- Files that were made beside the store, noted before they are made: no others are removed.
@@ -93,21 +170,6 @@ enum BookkeepingSchema {
     // MARK: Progress
 
     private static let progress = """
-        -- How far a job has come: it goes on there.
-        CREATE TABLE IF NOT EXISTS _import_marker (
-            job INTEGER PRIMARY KEY,
-            source INTEGER NOT NULL,
-            byte_offset INTEGER NOT NULL,
-            record_ordinal INTEGER NOT NULL,
-            record_path TEXT NOT NULL,
-            chunk_start TEXT NOT NULL,      -- JSON: where the chunk begins
-            chunk_records INTEGER NOT NULL, -- those of it that are in
-            chunk_hash TEXT NOT NULL,       -- of the source's bytes up to the marker
-            bytes INTEGER NOT NULL,
-            chunks_done INTEGER NOT NULL,
-            commits INTEGER NOT NULL,
-            seconds REAL NOT NULL
-        ) STRICT;
         -- What each chunk has of each entity.
         CREATE TABLE IF NOT EXISTS _import_chunk (
             job INTEGER NOT NULL,
@@ -124,15 +186,22 @@ enum BookkeepingSchema {
             is_complete INTEGER NOT NULL,
             PRIMARY KEY (job, source, first_byte, entity)
         ) STRICT, WITHOUT ROWID;
-        -- What was changed or left out on the way in.
+        -- What was changed or left out on the way in, and the groups of errors.
         CREATE TABLE IF NOT EXISTS _import_ledger (
+            id INTEGER PRIMARY KEY,
             job INTEGER NOT NULL,
             entity TEXT NOT NULL,           -- '' for what is outside of records
             attribute TEXT NOT NULL,        -- or a path
-            kind TEXT NOT NULL,
+            kind TEXT NOT NULL,             -- or an error's code
             count INTEGER NOT NULL,
-            PRIMARY KEY (job, entity, attribute, kind)
-        ) STRICT, WITHOUT ROWID;
+            is_error INTEGER NOT NULL DEFAULT 0,
+            expected TEXT NOT NULL DEFAULT '',      -- of an error, as what follows
+            found TEXT NOT NULL DEFAULT '',
+            first_source INTEGER,
+            first_byte_offset INTEGER,
+            first_ordinal INTEGER,
+            UNIQUE (job, is_error, entity, attribute, kind, expected, found)
+        ) STRICT;
         -- The newest merge notifications, for readers in other processes.
         CREATE TABLE IF NOT EXISTS _import_merge (
             sequence INTEGER PRIMARY KEY,
@@ -151,26 +220,16 @@ enum BookkeepingSchema {
             changes BLOB NOT NULL,          -- packed: what was inserted, updated and deleted of each entity
             totals BLOB NOT NULL
         ) STRICT;
-        -- Which rows imports have inserted: those a mirror may delete.
-        CREATE TABLE IF NOT EXISTS _import_inserted (
+        -- What jobs have added to tables.
+        CREATE TABLE IF NOT EXISTS _import_addition (
             number INTEGER PRIMARY KEY,
             job INTEGER NOT NULL,
             table_name TEXT NOT NULL,
-            last_rowid INTEGER NOT NULL,
-            ranges BLOB                     -- packed row ids; NULL where a job has ended with this row id as the table's last
+            kind TEXT NOT NULL,             -- 'column', 'index', 'table'; 'rows', and 'end' where a job has ended with fewer
+            name TEXT,                      -- of a column, index or table
+            last_rowid INTEGER,             -- of the rows; of an end, the table's
+            ranges BLOB                     -- of the rows: packed row ids
         ) STRICT;
-        -- What was known of a table when its last job ended, to tell what others have changed since.
-        CREATE TABLE IF NOT EXISTS _import_table (
-            table_name TEXT NOT NULL COLLATE NOCASE PRIMARY KEY,
-            last_rowid INTEGER NOT NULL,
-            columns TEXT NOT NULL           -- JSON: those that digests are of
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS _import_sample (
-            table_name TEXT NOT NULL COLLATE NOCASE,
-            row INTEGER NOT NULL,
-            digest TEXT NOT NULL,
-            PRIMARY KEY (table_name, row)
-        ) STRICT, WITHOUT ROWID;
 
         """
 
@@ -191,21 +250,6 @@ enum BookkeepingSchema {
             state TEXT NOT NULL DEFAULT 'open'
         ) STRICT;
         CREATE INDEX IF NOT EXISTS _import_reject_order ON _import_reject (job, ordinal);
-        -- The errors of a job in groups.
-        CREATE TABLE IF NOT EXISTS _import_error (
-            id INTEGER PRIMARY KEY,
-            job INTEGER NOT NULL,
-            entity TEXT NOT NULL,
-            key_path TEXT NOT NULL,
-            code TEXT NOT NULL,
-            expected TEXT NOT NULL,
-            found TEXT NOT NULL,
-            count INTEGER NOT NULL,
-            first_source INTEGER NOT NULL,
-            first_byte_offset INTEGER NOT NULL,
-            first_ordinal INTEGER NOT NULL,
-            UNIQUE (job, entity, key_path, code, expected, found)
-        ) STRICT;
         -- The lines of a retry, and what became of each.
         CREATE TABLE IF NOT EXISTS _import_retry (
             job INTEGER NOT NULL,
@@ -288,34 +332,12 @@ enum BookkeepingSchema {
             is_descending INTEGER NOT NULL,
             PRIMARY KEY (job, entity, number, position)
         ) STRICT, WITHOUT ROWID;
-        -- Columns, indexes and join tables that jobs have added.
-        CREATE TABLE IF NOT EXISTS _import_addition (
-            job INTEGER NOT NULL,
-            table_name TEXT NOT NULL,
-            kind TEXT NOT NULL,             -- 'column', 'index', 'table'
-            name TEXT NOT NULL,
-            PRIMARY KEY (job, table_name, kind, name)
-        ) STRICT, WITHOUT ROWID;
 
         """
 
     // MARK: Relationships
 
     private static let relationships = """
-        -- Nested objects of an entity's table, and what became of them; its links.
-        CREATE TABLE IF NOT EXISTS _import_nested (
-            job INTEGER NOT NULL,
-            position INTEGER NOT NULL,
-            nested INTEGER NOT NULL DEFAULT 0,
-            inserted INTEGER NOT NULL DEFAULT 0,
-            updated INTEGER NOT NULL DEFAULT 0,
-            unchanged INTEGER NOT NULL DEFAULT 0,
-            ignored INTEGER NOT NULL DEFAULT 0,
-            linked INTEGER NOT NULL DEFAULT 0,
-            stubs INTEGER NOT NULL DEFAULT 0,
-            deleted INTEGER NOT NULL DEFAULT 0,
-            PRIMARY KEY (job, position)
-        ) STRICT, WITHOUT ROWID;
         -- Links to objects that have not come yet.
         CREATE TABLE IF NOT EXISTS _import_link (
             relationship TEXT NOT NULL,
@@ -346,8 +368,6 @@ enum BookkeepingSchema {
             target BLOB NOT NULL,
             PRIMARY KEY (job, relationship, target)
         ) STRICT, WITHOUT ROWID;
-        -- While a job runs: it appends to tables that were empty.
-        CREATE TABLE IF NOT EXISTS _import_appending (job INTEGER PRIMARY KEY) STRICT;
         -- While a job runs that rejects records whose references lead nowhere: what takes it back.
         CREATE TABLE IF NOT EXISTS _import_reversal (
             job INTEGER NOT NULL,
@@ -393,12 +413,6 @@ enum BookkeepingSchema {
             is_ended INTEGER NOT NULL DEFAULT 0,
             header BLOB                     -- of its change set
         ) STRICT;
-        CREATE TABLE IF NOT EXISTS _import_deletion (
-            job INTEGER NOT NULL,
-            position INTEGER NOT NULL,
-            records INTEGER NOT NULL,
-            PRIMARY KEY (job, position)
-        ) STRICT, WITHOUT ROWID;
         -- While a patch runs: changes that wait for others, and conflicts that were found.
         CREATE TABLE IF NOT EXISTS _import_waiting_change (
             job INTEGER NOT NULL,
@@ -471,4 +485,31 @@ enum BookkeepingSchema {
             objects TEXT NOT NULL           -- JSON: how many of each entity
         ) STRICT;
         """
+}
+
+extension Database {
+    /// True if the store has a table by now.
+    ///
+    /// GRDB's `tableExists` remembers what tables there were when it looked first.
+    func hasTable(_ name: String) throws -> Bool {
+        try Bool.fetchOne(
+            cachedStatement(
+                sql: "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?)"
+            ),
+            arguments: [name]
+        ) ?? false
+    }
+
+    /// How many rows of a bookkeeping table fulfil a condition; 0 where the table is not there.
+    func count(_ table: String, where condition: String) throws -> Int64 {
+        guard try hasTable(table) else { return 0 }
+        return try Int64.fetchOne(self, sql: "SELECT count(*) FROM \(table) WHERE \(condition)") ?? 0
+    }
+
+    /// Deletes a job's rows from the bookkeeping tables that are there.
+    func delete(job: Int64, from tables: [String]) throws {
+        for table in tables where try hasTable(table) {
+            try execute(sql: "DELETE FROM \(table) WHERE job = ?", arguments: [job])
+        }
+    }
 }

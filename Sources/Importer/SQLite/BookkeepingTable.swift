@@ -32,27 +32,4 @@ enum BookkeepingTable {
         }
         return texts
     }
-
-    /// The texts that SQLite keeps of the tables that statements make (`sqlite_master`), by name: each is that of its statement
-    /// from its name on, after `CREATE TABLE`.
-    ///
-    /// - Parameter statements: of these each begins with `CREATE`, and those of tables go on with ` TABLE IF NOT EXISTS `; no
-    ///   semicolon is but at the end of one, and a blank follows a table's name.
-    static func texts(in statements: String) -> [String: String] {
-        let beginning = Array("CREATE TABLE IF NOT EXISTS ".utf8)
-        let text = Array(statements.utf8)
-        var texts: [String: String] = [:]
-        var index = 0
-        while let start = text[index...].firstIndex(of: UInt8(ascii: "C")),
-            let end = text[start...].firstIndex(of: UInt8(ascii: ";"))
-        {
-            index = end + 1
-            // There are indexes, too.
-            guard text[start..<end].starts(with: beginning) else { continue }
-            let definition = text[(start + beginning.count)..<end]
-            let name = definition.prefix { $0 != UInt8(ascii: " ") }
-            texts[String(decoding: name, as: UTF8.self)] = "CREATE TABLE " + String(decoding: definition, as: UTF8.self)
-        }
-        return texts
-    }
 }

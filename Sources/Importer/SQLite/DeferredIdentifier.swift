@@ -11,6 +11,11 @@ import ImportModel
 ///
 /// A record that lacks what a new object must have becomes none: it waits for its object (`IncompleteRecords`).
 struct DeferredIdentifier {
+    /// What it needs until it is settled.
+    private static let tables = [
+        "_import_deferred_identifier", "_import_presence", "_import_place", "_import_incomplete",
+    ]
+
     let job: StoredJob
     /// The entity's index in the job.
     let position: Int
@@ -47,6 +52,7 @@ struct DeferredIdentifier {
 
     /// Notes that an entity's identifier is deferred.
     static func begin(job: Int64, position: Int, _ database: Database) throws {
+        try BookkeepingSchema.make(tables, database)
         try database.execute(
             sql: "INSERT INTO _import_deferred_identifier (job, entity) VALUES (?, ?)",
             arguments: [job, position]
@@ -55,7 +61,6 @@ struct DeferredIdentifier {
 
     /// The indexes of a job's entities whose identifiers are deferred.
     static func positions(job: Int64, _ database: Database) throws -> Set<Int> {
-        guard try database.tableExists("_import_deferred_identifier") else { return [] }
         let rows = try BookkeepingRow.fetchAll(
             database,
             from: "_import_deferred_identifier",
@@ -214,7 +219,7 @@ struct DeferredIdentifier {
     }
 
     private func forget(_ database: Database) throws {
-        for table in ["_import_deferred_identifier", "_import_presence", "_import_place", "_import_incomplete"] {
+        for table in Self.tables {
             try database.execute(
                 sql: "DELETE FROM \(table) WHERE job = ? AND entity = ?",
                 arguments: [job.id, position]

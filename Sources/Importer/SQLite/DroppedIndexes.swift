@@ -45,6 +45,7 @@ enum DroppedIndexes {
         isIdentifier: Bool,
         _ database: Database
     ) throws {
+        try BookkeepingSchema.make([table], database)
         for (place, column) in index.columns.enumerated() {
             try database.execute(
                 sql: """
@@ -70,7 +71,7 @@ enum DroppedIndexes {
     }
 
     private static func has(_ condition: String, _ arguments: StatementArguments, _ database: Database) throws -> Bool {
-        guard try database.tableExists(table) else { return false }
+        guard try database.hasTable(table) else { return false }
         let sql = "SELECT EXISTS (SELECT 1 FROM \(table) WHERE \(condition))"
         return try Bool.fetchOne(database, sql: sql, arguments: arguments) ?? false
     }

@@ -78,6 +78,7 @@ final class DuplicateRejecter {
     /// - Throws: `ImportError` when a source cannot be read again or is not what was imported.
     func writeRejects() throws {
         guard let sources, !plans.isEmpty else { return }
+        try BookkeepingSchema.make([RejectTable.name], database)
         let table = RejectTable(of: job)
         var groups = try ErrorGroupTable(database, job: job.id)
         var errors = ErrorCounts()

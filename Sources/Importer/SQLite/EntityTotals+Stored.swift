@@ -9,9 +9,8 @@ extension EntityTotals {
             from: "_import_entity",
             sql: """
                 WITH gains AS (
-                    SELECT job, position, table_name,
-                        entity.inserted + coalesce(nested.inserted + nested.stubs - nested.deleted, 0) AS gain
-                    FROM _import_entity AS entity LEFT JOIN _import_nested AS nested USING (job, position)
+                    SELECT job, position, table_name, inserted + nested_inserted + stubs - deleted AS gain
+                    FROM _import_entity
                 )
                 SELECT own.*,
                     CAST(CASE own.job WHEN (
@@ -28,7 +27,7 @@ extension EntityTotals {
                 FROM _import_entity AS own WHERE job = ? ORDER BY position
                 """,
             arguments: [job]
-        ).enumerated().map { position, row in
+        ).map { row in
             var totals = EntityTotals(entity: try row.text("entity"), table: try row.text("table_name"))
             totals.recordsRead = try row.number("records_read")
             totals.inserted = try row.number("inserted")
@@ -37,28 +36,21 @@ extension EntityTotals {
             totals.ignored = try row.number("ignored")
             totals.rejected = try row.number("rejected")
             totals.rows = try row.rowID("row_count")
-            totals.nested = try NestedCounts(job: job, position: position, database)
+            totals.nested = try NestedCounts(row)
             return totals
         }
     }
 }
 
 extension NestedCounts {
-    /// Those of a job's entity as the store has them.
-    init(job: Int64, position: Int, _ database: Database) throws {
+    /// Those of a row of `_import_entity`.
+    init(_ row: BookkeepingRow) throws {
         self.init()
-        let row = try BookkeepingRow.fetchOne(
-            database,
-            from: "_import_nested",
-            sql: "SELECT * FROM _import_nested WHERE job = ? AND position = ?",
-            arguments: [job, position]
-        )
-        guard let row else { return }
         nested = try row.number("nested")
-        inserted = try row.number("inserted")
-        updated = try row.number("updated")
-        unchanged = try row.number("unchanged")
-        ignored = try row.number("ignored")
+        inserted = try row.number("nested_inserted")
+        updated = try row.number("nested_updated")
+        unchanged = try row.number("nested_unchanged")
+        ignored = try row.number("nested_ignored")
         linked = try row.number("linked")
         // Fewer than none: records have made objects of those of earlier jobs.
         stubs = try row.rowID("stubs")
@@ -70,9 +62,9 @@ extension NestedCounts {
         guard !isEmpty else { return }
         try database.cachedStatement(
             sql: """
-                UPDATE _import_nested SET nested = nested + ?, inserted = inserted + ?, updated = updated + ?,
-                    unchanged = unchanged + ?, ignored = ignored + ?, linked = linked + ?, stubs = stubs + ?,
-                    deleted = deleted + ?
+                UPDATE _import_entity SET nested = nested + ?, nested_inserted = nested_inserted + ?,
+                    nested_updated = nested_updated + ?, nested_unchanged = nested_unchanged + ?,
+                    nested_ignored = nested_ignored + ?, linked = linked + ?, stubs = stubs + ?, deleted = deleted + ?
                 WHERE job = ? AND position = ?
                 """
         ).execute(arguments: [

@@ -3,7 +3,7 @@ import ImportModel
 
 /// The groups of a job's errors in the store: the first 1,000 one by one, in source order, and the rest together.
 struct ErrorGroupTable: Sendable {
-    static let name = "_import_error"
+    static let name = "_import_ledger"
     /// At most this many groups are counted one by one, per job.
     static let namedGroups = 1_000
 
@@ -21,18 +21,20 @@ struct ErrorGroupTable: Sendable {
     /// - Throws: `DatabaseError` when the table cannot be read.
     init(_ database: Database, job: Int64) throws {
         self.job = job
-        let rows = try Row.fetchCursor(
+        for row in try BookkeepingRow.fetchAll(
             database,
-            sql: "SELECT entity, key_path, code, expected, found FROM _import_error WHERE job = ? AND key_path <> ?",
+            from: Self.name,
+            sql: """
+                SELECT entity, attribute, kind, expected, found FROM _import_ledger
+                WHERE job = ? AND is_error AND attribute <> ?
+                """,
             arguments: [job, ErrorGroup.others]
-        )
-        while let next = try rows.next() {
-            let row = BookkeepingRow(next, of: Self.name, database)
+        ) {
             known.insert(
                 ErrorCounts.Key(
                     entity: try row.text("entity"),
-                    keyPath: try row.text("key_path"),
-                    code: try row.text("code"),
+                    keyPath: try row.text("attribute"),
+                    code: try row.text("kind"),
                     expected: try row.text("expected"),
                     found: try row.text("found")
                 )
@@ -53,11 +55,13 @@ struct ErrorGroupTable: Sendable {
         _ database: Database
     ) throws {
         guard !errors.isEmpty else { return }
+        try BookkeepingSchema.make([Self.name], database)
         let statement = try database.cachedStatement(
             sql: """
-                INSERT INTO _import_error (
-                    job, entity, key_path, code, expected, found, count, first_source, first_byte_offset, first_ordinal
-                ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO _import_ledger (
+                    job, is_error, entity, attribute, kind, expected, found, count, first_source, first_byte_offset,
+                    first_ordinal
+                ) VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET count = count + excluded.count,
                     first_source = iif(excluded.first_ordinal < first_ordinal, excluded.first_source, first_source),
                     first_byte_offset =
@@ -81,22 +85,21 @@ struct ErrorGroupTable: Sendable {
         return key
     }
 
-    /// The groups of a job in source order; none where the store is older than the table.
+    /// The groups of a job in source order.
     ///
     /// - Parameter sources: the names of the job's sources.
     static func groups(_ database: Database, job: Int64, sources: [String]) throws -> [ErrorGroup] {
-        guard try database.tableExists(name) else { return [] }
-        return try BookkeepingRow.fetchAll(
+        try BookkeepingRow.fetchAll(
             database,
             from: name,
-            sql: "SELECT * FROM _import_error WHERE job = ? ORDER BY first_ordinal, id",
+            sql: "SELECT * FROM _import_ledger WHERE job = ? AND is_error ORDER BY first_ordinal, id",
             arguments: [job]
         ).map { row in
             let source = try row.index("first_source")
             return ErrorGroup(
                 entity: try row.text("entity"),
-                keyPath: try row.text("key_path"),
-                code: try row.text("code"),
+                keyPath: try row.text("attribute"),
+                code: try row.text("kind"),
                 expected: try row.text("expected"),
                 found: try row.text("found"),
                 count: try row.number("count"),

@@ -29,15 +29,17 @@ enum GivenRowIDs {
                 """,
             arguments: ["table": table, "column": column]
         )
-        var given = try Int64.fetchAll(
-            database,
-            sql: """
-                SELECT value FROM _import_meta WHERE key = :key
-                UNION ALL SELECT last_rowid FROM _import_table WHERE table_name = :table
-                UNION ALL SELECT last_rowid_before FROM _import_entity WHERE table_name = :table COLLATE NOCASE
-                """,
-            arguments: ["key": key(table), "table": table]
-        )
+        let witness = try TableWitness(of: table, database)
+        var given =
+            try [witness?.lastRowID].compactMap(\.self)
+            + Int64.fetchAll(
+                database,
+                sql: """
+                    SELECT value FROM _import_meta WHERE key = :key
+                    UNION ALL SELECT last_rowid_before FROM _import_entity WHERE table_name = :table COLLATE NOCASE
+                    """,
+                arguments: ["key": key(table), "table": table]
+            )
         try database.execute(sql: "DELETE FROM _import_meta WHERE key = ?", arguments: [key(table)])
         for row in references {
             let reference = (row["from"] as String).quotedIdentifier
@@ -56,7 +58,7 @@ enum GivenRowIDs {
 
     /// The row id that the new rows of a table follow; nil where SQLite finds it.
     static func last(of table: String, _ database: Database) throws -> Int64? {
-        guard try database.tableExists("_import_meta") else { return nil }
+        guard try database.hasTable("_import_meta") else { return nil }
         return try Int64.fetchOne(
             database,
             sql: "SELECT value FROM _import_meta WHERE key = ?",

@@ -14,13 +14,8 @@ extension GoneEntity {
     }
 
     private static func isKnown(_ name: String, _ database: Database) throws -> Bool {
-        let sql = ["_import_entity", "_import_reject", "_import_error", "_import_ledger"].map {
-            "EXISTS (SELECT 1 FROM \($0) WHERE entity = :name)"
+        try ["_import_entity", "_import_reject", "_import_ledger"].contains {
+            try database.count($0, where: "entity = \(name.sqlLiteral)") > 0
         }
-        return try Bool.fetchOne(
-            database,
-            sql: "SELECT \(sql.joined(separator: " OR "))",
-            arguments: ["name": name]
-        ) ?? false
     }
 }

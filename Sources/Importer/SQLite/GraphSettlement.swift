@@ -134,16 +134,7 @@ struct GraphSettlement {
         var open: Int64 = 0
         if placement.hasReferences(index) { open = try settle(index) }
         open += try settleWaiting(index, form)
-        try statements.run(
-            "DELETE FROM _import_unresolved WHERE relationship = ?",
-            [.text(form.name)]
-        )
-        if open > 0 {
-            try statements.run(
-                "INSERT INTO _import_unresolved (job, relationship, count) VALUES (?, ?, ?)",
-                [.number(job.id), .text(form.name), .number(open)]
-            )
-        }
+        try statements.setUnresolved(open, form.name, job: job.id)
         try setCount(.unresolved, open, index)
         try countMissing(index, form)
     }
@@ -277,9 +268,10 @@ struct GraphSettlement {
     private func setCount(_ kind: LedgerKind, _ count: Int64, _ relationship: Int) throws {
         guard count > 0 || layout.relationships[relationship].description.unresolved == .keep else { return }
         guard count == 0 else { return try note(kind, count, relationship, "excluded.count") }
+        guard try statements.database.hasTable("_import_ledger") else { return }
         let placement = layout.relationships[relationship]
         try statements.run(
-            "DELETE FROM _import_ledger WHERE job = ? AND entity = ? AND attribute = ? AND kind = ?",
+            "DELETE FROM _import_ledger WHERE job = ? AND NOT is_error AND entity = ? AND attribute = ? AND kind = ?",
             [
                 .number(job.id), .text(layout.entities[placement.entity].name), .text(placement.description.name),
                 .text(kind.rawValue),
@@ -288,6 +280,7 @@ struct GraphSettlement {
     }
 
     private func note(_ kind: LedgerKind, _ count: Int64, _ relationship: Int, _ sum: String) throws {
+        try BookkeepingSchema.make(["_import_ledger"], statements.database)
         let placement = layout.relationships[relationship]
         try statements.run(
             """

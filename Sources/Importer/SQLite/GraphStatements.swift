@@ -13,6 +13,7 @@ final class GraphStatements {
         case text(String)
     }
 
+    let database: Database
     let connection: OpaquePointer
     private var prepared: [String: OpaquePointer] = [:]
 
@@ -21,6 +22,7 @@ final class GraphStatements {
         guard let connection = database.sqliteConnection else {
             throw ImportError(.fault, "the store's connection is closed")
         }
+        self.database = database
         self.connection = connection
     }
 
@@ -84,5 +86,20 @@ final class GraphStatements {
         let statement = try connection.prepare(sql)
         prepared[sql] = statement
         return statement
+    }
+}
+
+extension GraphStatements {
+    /// Keeps how many references of a relationship lead nowhere, instead of what was known before.
+    func setUnresolved(_ count: Int64, _ relationship: String, job: Int64) throws {
+        let table = "_import_unresolved"
+        if count > 0 { try BookkeepingSchema.make([table], database) }
+        guard try database.hasTable(table) else { return }
+        try run("DELETE FROM \(table) WHERE relationship = ?", [.text(relationship)])
+        guard count > 0 else { return }
+        try run(
+            "INSERT INTO \(table) (job, relationship, count) VALUES (?, ?, ?)",
+            [.number(job), .text(relationship), .number(count)]
+        )
     }
 }

@@ -32,6 +32,7 @@ final class IncompleteRecords {
             arguments: [job.id, plan.index]
         )
         guard isAny ?? false else { return nil }
+        try BookkeepingSchema.make([RejectTable.name], database)
         writer = try RowWriter(database, plan: plan, constraints: TableConstraints(of: plan.entity, database))
     }
 
@@ -123,10 +124,12 @@ final class IncompleteRecords {
         while let next = try found.next() { try merge(next[1], into: next[0], &changes) }
         try groups.add(errors, source: errorSource, database)
         errors.removeAll()
-        try database.execute(
-            sql: "DELETE FROM _import_ledger WHERE job = ? AND kind = ? AND count = 0",
-            arguments: [job.id, LedgerKind.nulled.rawValue]
-        )
+        if try database.hasTable("_import_ledger") {
+            try database.execute(
+                sql: "DELETE FROM _import_ledger WHERE job = ? AND kind = ? AND count = 0 AND NOT is_error",
+                arguments: [job.id, LedgerKind.nulled.rawValue]
+            )
+        }
         try database.execute(
             sql: "DROP TABLE IF EXISTS temp._import_waiting; DROP TABLE IF EXISTS temp._import_found"
         )
@@ -196,7 +199,8 @@ final class IncompleteRecords {
         for attribute in errors.nulled {
             try database.cachedStatement(
                 sql: """
-                    UPDATE _import_ledger SET count = count - 1 WHERE job = ? AND entity = ? AND attribute = ? AND kind = ?
+                    UPDATE _import_ledger SET count = count - 1
+                    WHERE job = ? AND entity = ? AND attribute = ? AND kind = ? AND NOT is_error
                     """
             ).execute(arguments: [job.id, entity, attribute, LedgerKind.nulled.rawValue])
         }

@@ -1,13 +1,13 @@
 import Foundation
 import GRDB
 
-/// Which rows of the store's tables imports have inserted (`_import_inserted`): what a mirror may delete.
+/// Which rows of the store's tables imports have inserted (`_import_addition`): what a mirror may delete.
 ///
 /// Each commit of an import notes the row ids that it has given, as ranges. A job that ends with fewer rows at the end of a
 /// table notes that, too: SQLite gives their row ids to whatever is inserted next, by whomever
 /// (<https://www.sqlite.org/autoinc.html>).
 enum InsertedRows {
-    private static let table = "_import_inserted"
+    private static let table = "_import_addition"
     /// No commit inserts more.
     private static let mostRows: UInt64 = 1 << 32
 
@@ -41,7 +41,7 @@ enum InsertedRows {
             end = range.upperBound
         }
         try database.cachedStatement(
-            sql: "INSERT INTO \(table) (job, table_name, last_rowid, ranges) VALUES (?, ?, ?, ?)"
+            sql: "INSERT INTO \(table) (job, table_name, kind, last_rowid, ranges) VALUES (?, ?, 'rows', ?, ?)"
         ).execute(arguments: [job, name, last, Data(numbers.bytes)])
     }
 
@@ -56,7 +56,7 @@ enum InsertedRows {
             }
             guard known > end else { continue }
             try database.execute(
-                sql: "INSERT INTO \(table) (job, table_name, last_rowid, ranges) VALUES (?, ?, ?, NULL)",
+                sql: "INSERT INTO \(table) (job, table_name, kind, last_rowid) VALUES (?, ?, 'end', ?)",
                 arguments: [job, name, end]
             )
         }
@@ -64,7 +64,15 @@ enum InsertedRows {
 
     /// Forgets where tables ended when a job had deleted rows that are back now.
     static func forgetEnds(of job: Int64, _ database: Database) throws {
-        try database.execute(sql: "DELETE FROM \(table) WHERE job = ? AND ranges IS NULL", arguments: [job])
+        try database.execute(sql: "DELETE FROM \(table) WHERE job = ? AND kind = 'end'", arguments: [job])
+    }
+
+    /// Forgets which rows a job has inserted, as it is taken back.
+    static func forget(_ job: Int64, _ database: Database) throws {
+        try database.execute(
+            sql: "DELETE FROM \(table) WHERE job = ? AND kind IN ('rows', 'end')",
+            arguments: [job]
+        )
     }
 
     // MARK: Reading
@@ -77,7 +85,10 @@ enum InsertedRows {
     ) throws {
         let rows = try Row.fetchCursor(
             database,
-            sql: "SELECT last_rowid, ranges FROM \(table) WHERE table_name = ? COLLATE NOCASE ORDER BY number",
+            sql: """
+                SELECT last_rowid, ranges FROM \(table)
+                WHERE table_name = ? COLLATE NOCASE AND kind IN ('rows', 'end') ORDER BY number
+                """,
             arguments: [name]
         )
         while let next = try rows.next() {
@@ -108,7 +119,7 @@ enum InsertedRows {
             database,
             sql: """
                 SELECT job, last_rowid, ranges FROM \(table) WHERE table_name = ?1 COLLATE NOCASE
-                    AND (last_rowid >= ?2) = (ranges IS NOT NULL) ORDER BY number
+                    AND kind = iif(last_rowid >= ?2, 'rows', 'end') ORDER BY number
                 """,
             arguments: [name, rowID]
         )

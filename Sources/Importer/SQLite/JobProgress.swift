@@ -43,13 +43,12 @@ struct JobProgress: CommitProgress {
         deferredIdentifiers = try DeferredIdentifier.positions(job: job, database)
         isAppending = try AppendingJob.exists(job, database)
         errorGroups = try ErrorGroupTable(database, job: job)
-        let rows = try Row.fetchCursor(
+        for row in try BookkeepingRow.fetchAll(
             database,
-            sql: "SELECT entity, attribute, kind FROM _import_ledger WHERE job = ?",
+            from: "_import_ledger",
+            sql: "SELECT entity, attribute, kind FROM _import_ledger WHERE job = ? AND NOT is_error",
             arguments: [job]
-        )
-        while let next = try rows.next() {
-            let row = BookkeepingRow(next, of: "_import_ledger", database)
+        ) {
             guard let kind = LedgerKind(rawValue: try row.text("kind")) else { continue }
             let key = Names(entity: try row.text("entity"), kind: kind)
             names[key, default: []].insert(ExactText(try row.text("attribute")))

@@ -7,6 +7,9 @@ import ImportModel
 /// What one record did to objects that others state too cannot be told from what those did. So a job whose model has such
 /// relationships keeps, of each row that was there when it began, the row as it was when it first changes it.
 struct JobReversal {
+    /// What it needs as long as the job can be taken back.
+    private static let tables = ["reversal", "before", "reference", "unmet"].map { "_import_\($0)" }
+
     private static let linkTable = "_import_link"
     private static let stubTable = "_import_stub"
 
@@ -23,7 +26,7 @@ struct JobReversal {
     // MARK: A job that can be taken back
 
     static func exists(_ job: Int64, _ database: Database) throws -> Bool {
-        guard try database.tableExists("_import_reversal") else { return false }
+        guard try database.hasTable("_import_reversal") else { return false }
         let sql = "SELECT EXISTS (SELECT 1 FROM _import_reversal WHERE job = ?)"
         return try Bool.fetchOne(database, sql: sql, arguments: [job]) ?? false
     }
@@ -40,13 +43,13 @@ struct JobReversal {
     /// - Throws: `ImportError` with `.usage`.
     static func checkThatNoneIsOpen(_ tables: [String], besides own: Int64, _ database: Database) throws {
         let tables = Set(tables.map(\.asciiLowercased))
-        let open = try Row.fetchCursor(
+        for row in try BookkeepingRow.fetchAll(
             database,
+            from: "_import_reversal",
             sql: "SELECT table_name FROM _import_reversal WHERE job <> ? ORDER BY job, table_name",
             arguments: [own]
-        )
-        while let row = try open.next() {
-            let table = try BookkeepingRow(row, of: "_import_reversal", database).text("table_name")
+        ) {
+            let table = try row.text("table_name")
             guard tables.contains(table.asciiLowercased) else { continue }
             throw ImportError(
                 .jobUnfinished,
@@ -59,6 +62,7 @@ struct JobReversal {
 
     /// Keeps from now on what the job changes.
     func begin(_ layout: ModelLayout, _ database: Database) throws {
+        try BookkeepingSchema.make(Self.tables, database)
         for table in layout.tables {
             try database.execute(
                 sql: """
@@ -190,24 +194,26 @@ struct JobReversal {
         try RetryOutcome.unsettle(job, database)
         try database.execute(
             sql: """
-                UPDATE _import_retry SET outcome = NULL WHERE job = :job;
                 UPDATE _import_entity SET records_read = 0, inserted = 0, updated = 0, unchanged = 0, ignored = 0,
-                    rejected = 0 WHERE job = :job;
-                UPDATE _import_nested SET nested = 0, inserted = 0, updated = 0, unchanged = 0, ignored = 0, linked = 0,
-                    stubs = 0, deleted = 0 WHERE job = :job;
+                    rejected = 0, nested = 0, nested_inserted = 0, nested_updated = 0, nested_unchanged = 0,
+                    nested_ignored = 0, linked = 0, stubs = 0, deleted = 0 WHERE job = :job;
                 """,
             arguments: ["job": job]
         )
-        for table in ["chunk", "reject", "ledger", "error", "orphan", "reference", "inserted", "seen", "undo"] {
-            try database.execute(sql: "DELETE FROM _import_\(table) WHERE job = ?", arguments: [job])
+        if try database.hasTable("_import_retry") {
+            try database.execute(sql: "UPDATE _import_retry SET outcome = NULL WHERE job = ?", arguments: [job])
         }
+        try InsertedRows.forget(job, database)
+        try database.delete(
+            job: job,
+            from: ["chunk", "reject", "ledger", "orphan", "reference", "seen", "undo"]
+                .map { "_import_\($0)" }
+        )
     }
 
     /// Forgets all of it: the job stays as it is.
     func forget(_ database: Database) throws {
-        for table in ["reversal", "before", "reference", "unmet"] {
-            try database.execute(sql: "DELETE FROM _import_\(table) WHERE job = ?", arguments: [job])
-        }
+        try database.delete(job: job, from: Self.tables)
     }
 
     // MARK: Tables

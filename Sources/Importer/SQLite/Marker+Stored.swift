@@ -5,10 +5,10 @@ extension Marker {
         guard
             let row = try BookkeepingRow.fetchOne(
                 database,
-                from: "_import_marker",
+                from: "_import_job",
                 sql: """
-                    SELECT *, (SELECT count(*) FROM _import_source AS source WHERE source.job = marker.job) AS sources
-                    FROM _import_marker AS marker WHERE job = ?
+                    SELECT *, (SELECT count(*) FROM _import_source AS source WHERE source.job = job.id) AS sources
+                    FROM _import_job AS job WHERE id = ?
                     """,
                 arguments: [job]
             )
@@ -32,15 +32,15 @@ extension Marker {
     func save(_ database: Database, job: Int64) throws {
         let statement = try database.cachedStatement(
             sql: """
-                INSERT OR REPLACE INTO _import_marker (
-                    job, source, byte_offset, record_ordinal, record_path, chunk_start, chunk_records, chunk_hash,
-                    bytes, chunks_done, commits, seconds
-                ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                UPDATE _import_job SET source = ?, byte_offset = ?, record_ordinal = ?, record_path = ?,
+                    chunk_start = ?, chunk_records = ?, chunk_hash = ?, bytes = ?, chunks_done = ?, commits = ?,
+                    seconds = ?
+                WHERE id = ?
                 """
         )
         try statement.execute(arguments: [
-            job, source, byteOffset, recordOrdinal, recordPath, try StoredJSON.encode(chunkStart), chunkRecords,
-            chunkHash, bytes, chunksDone, commits, seconds,
+            source, byteOffset, recordOrdinal, recordPath, try StoredJSON.encode(chunkStart), chunkRecords,
+            chunkHash, bytes, chunksDone, commits, seconds, job,
         ])
     }
 }

@@ -101,19 +101,9 @@ enum MergeLog {
         )
     }
 
-    /// Whether the store has a log by now: GRDB remembers what tables there were when it looked first.
-    static func isThere(_ database: Database) throws -> Bool {
-        try Bool.fetchOne(
-            database.cachedStatement(
-                sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = ? AND type = 'table')"
-            ),
-            arguments: [table]
-        ) ?? false
-    }
-
     /// After the last entry.
     static func end(_ database: Database) throws -> StorePosition {
-        guard try isThere(database) else { return .start }
+        guard try database.hasTable(table) else { return .start }
         let last = try BookkeepingRow.fetchOne(
             database,
             from: table,

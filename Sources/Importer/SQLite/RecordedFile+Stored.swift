@@ -5,8 +5,7 @@ import GRDB
 extension RecordedFile {
     /// All that are recorded; none in a store without bookkeeping.
     static func all(_ database: Database) throws -> [RecordedFile] {
-        guard try database.tableExists("_import_file") else { return [] }
-        return try BookkeepingRow.fetchAll(
+        try BookkeepingRow.fetchAll(
             database,
             from: "_import_file",
             sql: "SELECT * FROM _import_file ORDER BY path, token"
@@ -32,6 +31,7 @@ extension RecordedFile {
     func save(_ database: Database) throws {
         let device = number.map { Int64(truncatingIfNeeded: $0.device) }
         let inode = number.map { Int64(truncatingIfNeeded: $0.inode) }
+        try BookkeepingSchema.make(["_import_file"], database)
         try database.execute(
             sql: """
                 INSERT OR REPLACE INTO _import_file (token, path, kind, state, is_made, device, inode)
@@ -88,7 +88,10 @@ extension RecordedFile {
             } catch is ImportError {
                 continue
             }
-            try database.write { try file.delete($0) }
+            try database.write { database in
+                try file.delete(database)
+                try BookkeepingSchema.dropEmpty(database)
+            }
         }
     }
 

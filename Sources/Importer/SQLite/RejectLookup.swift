@@ -46,7 +46,8 @@ struct StoredRejects: RejectLookup {
     }
 
     private func row(_ number: Int64, _ sql: String) throws -> BookkeepingRow? {
-        try Row.fetchOne(database.cachedStatement(sql: sql), arguments: [number])
+        guard try database.hasTable("_import_reject") else { return nil }
+        return try Row.fetchOne(database.cachedStatement(sql: sql), arguments: [number])
             .map { BookkeepingRow($0, of: "_import_reject", database) }
     }
 }

@@ -23,7 +23,7 @@ struct RejectScan {
 
     /// - Returns: nil where the store keeps no rejects.
     init?(_ selection: RejectSelection, _ database: Database) throws {
-        guard try database.tableExists("_import_reject") else { return nil }
+        guard try database.hasTable("_import_job") else { return nil }
         self.selection = selection
         names = try Dictionary(
             uniqueKeysWithValues: StoredJob.all(database).map { ($0.id, $0.sources.map(\.description.displayName)) }
@@ -67,6 +67,7 @@ struct RejectScan {
 
     /// The rejects after a position, about a MiB of records.
     func page(after last: Key?, _ database: Database) throws -> Page {
+        guard try database.hasTable("_import_reject") else { return Page() }
         let rows = try Row.fetchCursor(
             database,
             sql: """

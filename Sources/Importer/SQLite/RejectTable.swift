@@ -4,6 +4,9 @@ import ImportModel
 
 /// The records of a job that were not accepted, as the store keeps them.
 struct RejectTable {
+    /// Made by who has a reject, before the first is added.
+    static let name = "_import_reject"
+
     private let job: Int64
     private let state: RejectState
     private let encoder = StoredJSON.makeEncoder()

@@ -44,6 +44,7 @@ final class RejectedObjects {
     /// - Returns: of how many rejects nobody can tell which objects they are.
     func protect(check: () throws -> Void) throws -> Int64 {
         var unread: Int64 = 0
+        guard try database.hasTable("_import_reject") else { return 0 }
         let rows = try Row.fetchCursor(
             database,
             sql: """

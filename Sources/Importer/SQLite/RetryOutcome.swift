@@ -49,6 +49,7 @@ enum RetryOutcome: String {
 
     /// Settles again what was taken back of a retry.
     static func settleAgain(_ job: Int64, _ database: Database) throws {
+        guard try database.hasTable("_import_retry") else { return }
         try database.execute(
             sql: """
                 UPDATE _import_reject SET state = 'repaired' WHERE state IN ('open', 'undone') AND id IN (
@@ -61,6 +62,7 @@ enum RetryOutcome: String {
 
     /// Takes back what a retry has settled.
     static func unsettle(_ job: Int64, _ database: Database) throws {
+        guard try database.hasTable("_import_retry") else { return }
         try database.execute(
             sql: """
                 UPDATE _import_reject SET state = 'open' WHERE state = 'repaired' AND id IN (

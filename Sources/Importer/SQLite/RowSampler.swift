@@ -33,20 +33,6 @@ struct RowSampler {
         return (sqlite3_column_int64(pointer, 0), hasher.digest, bytes)
     }
 
-    /// Runs a statement that keeps a sample: its parameters are the table's name, the row id and the digest.
-    ///
-    /// - Throws: `DatabaseError` when SQLite fails.
-    func keep(_ sample: Sample, of table: String, _ insert: Statement) throws {
-        let pointer = insert.sqliteStatement
-        // SQLite makes a copy (SQLITE_TRANSIENT).
-        let copying = SQLiteBytes.copied
-        sqlite3_bind_text(pointer, 1, table, Int32(clamping: table.utf8.count), copying)
-        sqlite3_bind_int64(pointer, 2, sample.rowID)
-        sqlite3_bind_text(pointer, 3, sample.digest, Int32(clamping: sample.digest.utf8.count), copying)
-        defer { sqlite3_reset(pointer) }
-        _ = try step(pointer)
-    }
-
     /// - Returns: whether there is a row.
     private func step(_ pointer: OpaquePointer) throws -> Bool {
         switch sqlite3_step(pointer) {

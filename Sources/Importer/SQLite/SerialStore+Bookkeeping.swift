@@ -45,12 +45,13 @@ extension SerialStore {
     /// What was changed or lost: entity, attribute or relationship, kind and count.
     package func ledger() throws -> [(entity: String, attribute: String, kind: LedgerKind, count: Int64)] {
         try read { database in
-            try Row.fetchAll(
+            try BookkeepingRow.fetchAll(
                 database,
-                sql: "SELECT entity, attribute, kind, count FROM _import_ledger WHERE job = ?",
+                from: "_import_ledger",
+                sql: "SELECT entity, attribute, kind, count FROM _import_ledger WHERE job = ? AND NOT is_error",
                 arguments: [job]
-            ).compactMap { row in
-                LedgerKind(rawValue: row[2]).map { (row[0], row[1], $0, row[3]) }
+            ).map {
+                (try $0.text("entity"), try $0.text("attribute"), try $0.choice("kind"), try $0.number("count"))
             }
         }
     }
@@ -58,11 +59,12 @@ extension SerialStore {
     /// How many references of each relationship lead to nothing.
     package func unresolved() throws -> [(relationship: String, count: Int64)] {
         try read { database in
-            try Row.fetchAll(
+            try BookkeepingRow.fetchAll(
                 database,
+                from: "_import_unresolved",
                 sql: "SELECT relationship, count FROM _import_unresolved WHERE job = ?",
                 arguments: [job]
-            ).map { ($0[0], $0[1]) }
+            ).map { (try $0.text("relationship"), try $0.number("count")) }
         }
     }
 
@@ -74,6 +76,7 @@ extension SerialStore {
     /// Calls `body` with what waits for objects.
     package func forEachWaiting(_ body: (Waiting) throws -> Void) throws {
         try read { database in
+            guard try database.hasTable("_import_link") else { return }
             let rows = try Row.fetchCursor(
                 database,
                 sql: """
@@ -100,6 +103,7 @@ extension SerialStore {
     /// Calls `body` with the keys of a table's rows that are there for references alone.
     package func forEachStub(of table: TableDescription, _ body: ([StoredValue]) throws -> Void) throws {
         try read { database in
+            guard try database.hasTable("_import_stub") else { return }
             let rows = try Row.fetchCursor(
                 database,
                 sql: "SELECT key FROM _import_stub WHERE table_name = ? COLLATE NOCASE ORDER BY key",

@@ -41,7 +41,7 @@ extension SerialStore {
         guard !isPrepared else { return }
         isPrepared = true
         try session.write { database in
-            try StoreSchema.prepareBookkeeping(database, store: path)
+            try StoreSchema.prepareBookkeeping(database, store: path, all: true)
             _ = try StoreSchema.prepareTables(model, job: 0, database, store: path)
         }
     }

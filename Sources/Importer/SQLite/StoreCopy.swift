@@ -18,8 +18,7 @@ enum StoreCopy {
             try source.backup(to: copy, pagesPerStep: 1_000) { _ in try interruption.check() }
             // The files that it records are the store's, and not the copy's to remove.
             try copy.write { database in
-                guard try database.tableExists("_import_file") else { return }
-                try database.execute(sql: "DELETE FROM _import_file")
+                try database.execute(sql: "DROP TABLE IF EXISTS _import_file")
             }
         } catch let error as DatabaseError {
             try interruption.check()

@@ -8,10 +8,6 @@ extension StoreIndexes {
 
     /// Those that a job has been asked for last.
     init(of job: StoredJob, _ database: Database) throws {
-        guard try database.tableExists(Self.table) else {
-            wanted = []
-            return
-        }
         let lists = try BookkeepingRow.fetchAll(
             database,
             from: Self.table,
@@ -29,7 +25,8 @@ extension StoreIndexes {
 
     /// Keeps them with a job, instead of all that it was asked for before.
     func overwrite(for job: StoredJob, _ database: Database) throws {
-        try database.execute(sql: "DELETE FROM \(Self.table) WHERE job = ?", arguments: [job.id])
+        try database.delete(job: job.id, from: [Self.table])
+        if !wanted.isEmpty { try BookkeepingSchema.make([Self.table], database) }
         for (position, names) in wanted.enumerated() {
             try database.execute(
                 sql: "INSERT INTO \(Self.table) (job, position, attributes) VALUES (?, ?, ?)",

@@ -5,9 +5,9 @@ extension StoreInspection {
     /// Retries against the rejects that they say they have repaired.
     func retryChecks(of jobs: [StoredJob], _ database: Database) throws -> [Check] {
         let retries = jobs.filter { $0.retry != nil }
-        let repaired = try count("_import_reject WHERE state = 'repaired'", database)
+        let repaired = try database.count("_import_reject", where: "state = 'repaired'")
         guard !retries.isEmpty || repaired > 0 else { return [] }
-        guard try database.tableExists("_import_retry") else {
+        guard try database.hasTable("_import_retry") else {
             return [
                 Check("every repaired reject has its retry", holds: repaired == 0, detail: "\(repaired) and 0")
             ]
@@ -15,28 +15,32 @@ extension StoreInspection {
         var checks: [Check] = []
         for job in retries {
             let report = try report(of: job, database)
-            let own = "_import_retry WHERE job = \(job.id) AND outcome"
-            let (taken, ignored) = (try count("\(own) = 'taken'", database), try count("\(own) = 'ignored'", database))
-            let rejected = try count("\(own) = 'rejected'", database)
-            checks.append(Check(retry: report, taken: taken, ignored: ignored, rejected: rejected))
+            func count(_ outcome: String) throws -> Int64 {
+                try database.count("_import_retry", where: "job = \(job.id) AND outcome = '\(outcome)'")
+            }
+            checks.append(
+                try Check(
+                    retry: report,
+                    taken: count("taken"),
+                    ignored: count("ignored"),
+                    rejected: count("rejected")
+                )
+            )
         }
-        let taken = try count("_import_retry WHERE outcome = 'taken'", database)
-        let matched = try count(
-            """
-            (SELECT reject FROM _import_retry WHERE outcome = 'taken' GROUP BY reject HAVING count(*) = 1) AS taken
-            JOIN _import_reject AS reject ON reject.id = taken.reject AND reject.state = 'repaired'
-            """,
-            database
+        let taken = try database.count("_import_retry", where: "outcome = 'taken'")
+        let matched = try database.count(
+            "_import_reject",
+            where: """
+                state = 'repaired' AND id IN (
+                    SELECT reject FROM _import_retry WHERE outcome = 'taken' GROUP BY reject HAVING count(*) = 1
+                )
+                """
         )
         checks.append(Check(repaired: repaired, taken: taken, matched: matched))
-        let own = try count("_import_reject WHERE state = 'retried'", database)
-        let again = try count("_import_retry WHERE outcome = 'rejected'", database)
+        let own = try database.count("_import_reject", where: "state = 'retried'")
+        let again = try database.count("_import_retry", where: "outcome = 'rejected'")
         checks.append(Check(retriedInVain: again, kept: own))
         return checks
-    }
-
-    private func count(_ rows: String, _ database: Database) throws -> Int64 {
-        try Int64.fetchOne(database, sql: "SELECT count(*) FROM \(rows)") ?? 0
     }
 }
 

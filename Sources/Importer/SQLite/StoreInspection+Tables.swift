@@ -42,10 +42,8 @@ extension StoreInspection {
                 database,
                 from: "_import_entity",
                 sql: """
-                    SELECT table_name, rows_before, entity.inserted AS inserted,
-                        coalesce(nested.inserted + stubs - deleted, 0) AS gain
-                    FROM _import_entity AS entity LEFT JOIN _import_nested AS nested USING (job, position)
-                    WHERE table_name <> '' ORDER BY job, position
+                    SELECT table_name, rows_before, inserted, nested_inserted + stubs - deleted AS gain
+                    FROM _import_entity WHERE table_name <> '' ORDER BY job, position
                     """
             )
             var names: [ExactText: String] = [:]

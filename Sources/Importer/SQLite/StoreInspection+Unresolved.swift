@@ -71,6 +71,7 @@ extension StoreInspection {
                 try body(UnresolvedReference(relationship: form.name, identifier: identifier, count: count))
             }
         }
+        guard try statements.database.hasTable("_import_link") else { return }
         try statements.run(
             "SELECT target, count(*) FROM _import_link WHERE relationship = ? GROUP BY target",
             [.text(form.name)]

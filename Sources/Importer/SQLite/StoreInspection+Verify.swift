@@ -70,16 +70,10 @@ extension StoreInspection {
             marker.recordOrdinal == read,
             "\(marker.recordOrdinal) and \(read)"
         )
-        let rejects =
-            try Int64.fetchOne(
-                database,
-                sql: "SELECT count(*) FROM _import_reject WHERE job = ?",
-                arguments: [job.id]
-            ) ?? 0
+        let rejects = try database.count("_import_reject", where: "job = \(job.id)")
         check("every reject is kept", rejects == report.rejected, "\(rejects) and \(report.rejected)")
-        if let (grouped, single) = try errors(of: job, database) {
-            check("the groups count every error", grouped == single, "\(grouped) and \(single)")
-        }
+        let (grouped, single) = try errors(of: job, database)
+        check("the groups count every error", grouped == single, "\(grouped) and \(single)")
         let (records, fault) = try chunkChain(job, marker, database)
         check(
             "the chunks follow each other without a gap up to the marker",
@@ -104,26 +98,21 @@ extension StoreInspection {
     /// How many changes of a patch wait for others.
     private func waitingChanges(of job: StoredJob, _ database: Database) throws -> Int64 {
         guard job.change != nil else { return 0 }
-        return try Int64.fetchOne(
-            database,
-            sql: "SELECT count(*) FROM _import_waiting_change WHERE job = ?",
-            arguments: [job.id]
-        ) ?? 0
+        return try database.count("_import_waiting_change", where: "job = \(job.id)")
     }
 
-    /// A job's errors as its groups count them, and as its rejects have them; nil where there are no groups yet.
-    private func errors(of job: StoredJob, _ database: Database) throws -> (grouped: Int64, single: Int64)? {
-        guard try database.tableExists(ErrorGroupTable.name) else { return nil }
-        let row = try Row.fetchOne(
-            database,
-            sql: """
-                SELECT (SELECT coalesce(sum(count), 0) FROM _import_error WHERE job = :job) AS grouped,
-                    (SELECT coalesce(sum(json_array_length(errors)), 0) FROM _import_reject WHERE job = :job)
-                    + (SELECT coalesce(sum(count), 0) FROM _import_ledger WHERE job = :job AND kind = :nulled) AS single
-                """,
-            arguments: ["job": job.id, "nulled": LedgerKind.nulled.rawValue]
-        )
-        return row.map { ($0["grouped"], $0["single"]) }
+    /// A job's errors as its groups count them, and as its rejects and values that are null instead have them.
+    private func errors(of job: StoredJob, _ database: Database) throws -> (grouped: Int64, single: Int64) {
+        func sum(_ column: String, of table: String, where condition: String = "1") throws -> Int64 {
+            guard try database.hasTable(table) else { return 0 }
+            let sql = "SELECT coalesce(sum(\(column)), 0) FROM \(table) WHERE job = \(job.id) AND \(condition)"
+            return try Int64.fetchOne(database, sql: sql) ?? 0
+        }
+        let single = try sum("json_array_length(errors)", of: "_import_reject")
+            .addingClamped(
+                sum("count", of: "_import_ledger", where: "kind = '\(LedgerKind.nulled.rawValue)' AND NOT is_error")
+            )
+        return (try sum("count", of: ErrorGroupTable.name, where: "is_error"), single)
     }
 
     /// The records of a job's chunks, and what is wrong with their chain.

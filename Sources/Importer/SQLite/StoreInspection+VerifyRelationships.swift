@@ -61,9 +61,7 @@ extension StoreInspection {
                     try statements.run("SELECT count(*) FROM \(dangling)") { open += sqlite3_column_int64($0, 0) }
                 }
             }
-            try statements.run("SELECT count(*) FROM _import_link WHERE relationship = ?", [.text(form.name)]) {
-                open += sqlite3_column_int64($0, 0)
-            }
+            open += try statements.database.count("_import_link", where: "relationship = \(form.name.sqlLiteral)")
         }
         return Check(
             "every reference leads to a row or is counted as unresolved",

@@ -175,11 +175,11 @@ public struct StoreInspection: Sendable {
             arguments: [job.id]
         ) {
             var counts = try ImportReport.Counts(row)
+            let nested = try NestedCounts(row)
             if job.model?.isFlat == false || job.change != nil {
-                counts.add(try NestedCounts(job: job.id, position: row.index("position"), database))
-            }
-            if job.model?.isFlat == true, job.options.mirror != nil {
-                counts.deleted = try NestedCounts(job: job.id, position: row.index("position"), database).deleted
+                counts.add(nested)
+            } else if job.options.mirror != nil {
+                counts.deleted = nested.deleted
             }
             entities[try row.text("entity")] = counts
         }
@@ -212,7 +212,7 @@ public struct StoreInspection: Sendable {
         for row in try BookkeepingRow.fetchAll(
             database,
             from: "_import_ledger",
-            sql: "SELECT entity, attribute, kind, count FROM _import_ledger WHERE job = ?",
+            sql: "SELECT entity, attribute, kind, count FROM _import_ledger WHERE job = ? AND NOT is_error",
             arguments: [job.id]
         ) {
             let (entity, attribute) = (try row.text("entity"), try row.text("attribute"))
@@ -226,10 +226,10 @@ public struct StoreInspection: Sendable {
         guard job.change != nil else { return nil }
         return try BookkeepingRow.fetchAll(
             database,
-            from: "_import_deletion",
-            sql: "SELECT records FROM _import_deletion WHERE job = ?",
+            from: "_import_entity",
+            sql: "SELECT deletions FROM _import_entity WHERE job = ?",
             arguments: [job.id]
-        ).reduce(Int64(0)) { $0.addingClamped(try $1.number("records")) }
+        ).reduce(Int64(0)) { $0.addingClamped(try $1.number("deletions")) }
     }
 
     /// Adds what a patch counts beyond an import.
@@ -271,11 +271,9 @@ public struct StoreInspection: Sendable {
 
     /// The job's rejects that were repaired since; of a retry, those that it has repaired.
     func repaired(by job: StoredJob, _ database: Database) throws -> Int64 {
-        let sql =
-            job.retry == nil
-            ? "SELECT count(*) FROM _import_reject WHERE job = ? AND state = 'repaired'"
-            : "SELECT count(*) FROM _import_retry WHERE job = ? AND outcome = 'taken'"
-        return try Int64.fetchOne(database, sql: sql, arguments: [job.id]) ?? 0
+        let (table, condition) =
+            job.retry == nil ? ("_import_reject", "state = 'repaired'") : ("_import_retry", "outcome = 'taken'")
+        return try database.count(table, where: "job = \(job.id) AND \(condition)")
     }
 
     /// Chunks that the job's directory knows of; 0 when it is gone.

@@ -3,10 +3,12 @@ import GRDB
 extension StoreSchema {
     /// Makes the bookkeeping tables that are not there, in the transaction that is open.
     ///
+    /// - Parameter all: for a job that is more than an import; else those that each store has.
     /// - Throws: `ImportError` as `checkFormat` does.
-    static func prepareBookkeeping(_ database: Database, store: String) throws {
-        if try checkFormat(database, store: store) == nil {
-            try database.execute(sql: BookkeepingSchema.statements)
+    static func prepareBookkeeping(_ database: Database, store: String, all: Bool = false) throws {
+        let isNew = try checkFormat(database, store: store) == nil
+        try all ? BookkeepingSchema.makeAll(database) : BookkeepingSchema.make(database)
+        if isNew {
             try database.execute(
                 sql: "INSERT INTO _import_meta (key, value) VALUES ('format', ?)",
                 arguments: [BookkeepingSchema.format]
@@ -33,7 +35,8 @@ extension StoreSchema {
                 advice: "Use the version of the program that made it, or import the sources into another store."
             )
         }
-        for (name, text) in BookkeepingSchema.texts.sorted(by: { $0.key < $1.key }) where found[name] != text {
+        for (name, text) in BookkeepingSchema.texts.sorted(by: { $0.key < $1.key }) {
+            guard found[name] != text, found[name] != nil || BookkeepingSchema.lasting.contains(name) else { continue }
             throw ImportError(
                 .storeForeign,
                 at: store,

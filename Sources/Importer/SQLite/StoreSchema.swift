@@ -99,7 +99,7 @@ enum StoreSchema {
 
     /// Whether an import has made a table and it never had a row, nor got an index or a trigger from anybody else.
     static func isStillEmpty(_ table: String, _ database: Database) throws -> Bool {
-        guard try database.tableExists("_import_entity"), try !hasRows(table, database) else { return false }
+        guard try database.hasTable("_import_entity"), try !hasRows(table, database) else { return false }
         return try Bool.fetchOne(
             database,
             sql: """

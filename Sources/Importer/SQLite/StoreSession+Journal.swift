@@ -11,7 +11,11 @@ extension StoreSession: Journal {
         try record { database in
             var job = planned
             var (merges, messages): ([MergeNotification], [ImportText]) = ([], [])
-            try StoreSchema.prepareBookkeeping(database, store: store)
+            try StoreSchema.prepareBookkeeping(
+                database,
+                store: store,
+                all: job.retry != nil || job.keepsUndo || job.options.mirror != nil
+            )
             if keepsWAL { try WALMode.keep(database) }
             try beginning.replacedChunks?.save(database)
             if let reset = try beginning.replaced?.remove(database) { merges.append(reset) }
@@ -84,7 +88,7 @@ extension StoreSession: Journal {
                 // Which records are rejects is known of those that were there.
                 try ImportUndo.restart(job.id, database)
                 merge = try JobReversal(job: job.id).takeBack(ModelLayout(importing: model), {}, database)
-                try database.execute(sql: "DELETE FROM _import_unmet WHERE job = ?", arguments: [job.id])
+                try database.delete(job: job.id, from: ["_import_unmet"])
             }
             if let retry {
                 let marker = try Marker(database, job: job.id) ?? Marker()
@@ -138,7 +142,7 @@ extension StoreSession: Journal {
             try job.removeUnusedAdditions(database)
             try TableWitness.record(job.tables, database)
             try InsertedRows.noteEnds(of: job.tables, job: job.id, database)
-            for table in job.tables {
+            for table in try database.hasTable("_import_seen") ? job.tables : [] {
                 // A job that comes after one says what is to go.
                 try database.execute(
                     sql: "DELETE FROM _import_seen WHERE job < ? AND table_name = ? COLLATE NOCASE",
@@ -147,6 +151,7 @@ extension StoreSession: Journal {
             }
             try ImportUndo.finish(job, database)
             if keepsChunks { try RecordedFile.keepChunks(of: job, database) }
+            try BookkeepingSchema.dropEmpty(database)
             return try MergeLog.append([], of: job.id, isFinished: true, database)
         }
     }

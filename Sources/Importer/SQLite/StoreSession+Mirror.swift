@@ -22,6 +22,7 @@ extension StoreSession {
         _ = try? database.inDatabase { try $0.checkpoint(.passive) }
         return try writeIndexes(interruption) { database in
             guard try !Self.isMirrored(job.id, database) else { return nil }
+            try BookkeepingSchema.makeAll(database)
             let cacheSize = try StoreConnection.makeRoomForLookups(database, StoredMirror.cacheSize)
             defer { try? database.execute(sql: "PRAGMA cache_size = \(cacheSize)") }
             if job.state == .finished { try checkThatNobodyHasWritten(since: job, database) }
@@ -35,20 +36,19 @@ extension StoreSession {
                 try TableWitness.record(job.tables, database)
                 try InsertedRows.noteEnds(of: job.tables, job: job.id, database)
             }
+            try BookkeepingSchema.dropEmpty(database)
             return merge
         }
     }
 
     /// Whether a job has deleted what it was to delete.
     private static func isMirrored(_ job: Int64, _ database: Database) throws -> Bool {
-        let sql = "SELECT is_done FROM _import_mirror WHERE job = ?"
-        return try Bool.fetchOne(database, sql: sql, arguments: [job]) ?? false
+        try database.count("_import_mirror", where: "job = \(job) AND is_done") > 0
     }
 
     /// What a job has seen says nothing any more once another job has written to its tables, or their rows have other row ids.
     private func checkThatNobodyHasWritten(since job: StoredJob, _ database: Database) throws {
-        let sql = "SELECT EXISTS (SELECT 1 FROM _import_migration WHERE job >= ?)"
-        guard try Bool.fetchOne(database, sql: sql, arguments: [job.id]) != true else {
+        guard try !StoredMigration.exists(since: job.id, database) else {
             throw ImportError(
                 .mirrorSuperseded,
                 at: store,
@@ -74,12 +74,7 @@ extension StoreSession {
         for table in job.tables {
             guard let witness = try TableWitness(of: table, database) else { continue }
             let (compared, changed) = try witness.compare(table, database)
-            let known =
-                try Int64.fetchOne(
-                    database,
-                    sql: "SELECT count(*) FROM _import_sample WHERE table_name = ?",
-                    arguments: [table]
-                ) ?? 0
+            let known = Int64(witness.samples.count)
             // Somebody may have changed some; where most are gone or others, it is the row ids that have changed.
             guard 2 * (known - compared + changed) > known else { continue }
             throw ImportError(

@@ -231,7 +231,7 @@ final class StoreWriter: BatchWriter {
     ) throws {
         func run() throws {
             try database.inTransaction(.deferred) {
-                try database.cachedStatement(sql: "DELETE FROM main._import_marker WHERE 0").execute()
+                try database.cachedStatement(sql: "DELETE FROM main._import_job WHERE 0").execute()
                 return try body()
             }
         }
@@ -251,7 +251,7 @@ final class StoreWriter: BatchWriter {
     /// The lock keeps other importers away; should it ever not, nothing is doubled.
     private func checkThatNobodyElseCommits(_ progress: borrowing JobProgress, _ database: Database) throws {
         let commits = try Int64.fetchOne(
-            database.cachedStatement(sql: "SELECT commits FROM _import_marker WHERE job = ?"),
+            database.cachedStatement(sql: "SELECT commits FROM _import_job WHERE id = ?"),
             arguments: [job.id]
         )
         guard commits == progress.marker.commits else {

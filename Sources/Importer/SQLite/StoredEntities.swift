@@ -19,7 +19,7 @@ enum StoredEntities {
     /// - Parameter job: one whose model does not count.
     static func described(_ database: Database, excluding job: Int64? = nil) throws -> [Described] {
         // A database that no import has written yet has none.
-        guard try database.tableExists("_import_job") else { return [] }
+        guard try database.hasTable("_import_job") else { return [] }
         // A job that retries a repair file uses the model of the rejects' job, given or not.
         let models = try Row.fetchAll(
             database,

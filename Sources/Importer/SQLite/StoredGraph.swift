@@ -147,7 +147,7 @@ extension StoredEntities {
     /// Of models that say something of the same entity, the last one that was used counts. What it does not mention of an earlier
     /// one's relationships stays, where it needs nothing of the other side.
     static func layout(_ database: Database) throws -> ModelLayout? {
-        guard try database.tableExists("_import_job") else { return nil }
+        guard try database.hasTable("_import_job") else { return nil }
         let texts = try String.fetchAll(
             database,
             sql: """

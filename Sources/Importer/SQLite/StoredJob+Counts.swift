@@ -29,28 +29,30 @@ extension StoredJob {
 
     /// The names under which values outside of records are counted.
     func outsideNames(_ database: Database) throws -> [String] {
-        try String.fetchAll(
+        try BookkeepingRow.fetchAll(
             database,
-            sql: "SELECT attribute FROM _import_ledger WHERE job = ? AND kind = ?",
+            from: "_import_ledger",
+            sql: "SELECT attribute FROM _import_ledger WHERE job = ? AND kind = ? AND NOT is_error",
             arguments: [id, LedgerKind.outside.rawValue]
-        )
+        ).map { try $0.text("attribute") }
     }
 
     /// The record paths that match nothing in any source that has them, not even an empty collection.
     ///
     /// The sources are read to their ends.
     func unfoundPaths(_ database: Database) throws -> [String] {
-        let rows = try Row.fetchAll(
+        let rows = try BookkeepingRow.fetchAll(
             database,
+            from: "_import_ledger",
             sql: """
                 SELECT attribute, sum(count) AS sources FROM _import_ledger
-                WHERE job = ? AND kind = ? GROUP BY attribute ORDER BY attribute
+                WHERE job = ? AND kind = ? AND NOT is_error GROUP BY attribute ORDER BY attribute
                 """,
             arguments: [id, LedgerKind.notFound.rawValue]
         )
-        return rows.compactMap { row in
-            let path: String = row["attribute"]
-            return row["sources"] as Int == sources.count { $0.shape.paths.contains(path) } ? path : nil
+        return try rows.compactMap { row in
+            let path = try row.text("attribute")
+            return try row.index("sources") == sources.count { $0.shape.paths.contains(path) } ? path : nil
         }
     }
 

@@ -43,21 +43,13 @@ extension StoredJob {
         }
         try check()
         try JobReversal(job: id).forget(database)
-        try database.execute(
-            sql: "DELETE FROM _import_orphan WHERE job = :job; DELETE FROM _import_seen WHERE job = :job",
-            arguments: ["job": id]
-        )
+        try database.delete(job: id, from: ["_import_orphan", "_import_seen"])
         try removeUnusedAdditions(database)
         try ImportUndo.finish(self, database)
         if !changes.allSatisfy(\.isEmpty) { _ = try MergeLog.append(changes, of: id, database) }
     }
 
     static func isEnded(_ job: Int64, _ database: Database) throws -> Bool {
-        guard try database.tableExists("_import_change") else { return false }
-        return try Bool.fetchOne(
-            database,
-            sql: "SELECT is_ended FROM _import_change WHERE job = ?",
-            arguments: [job]
-        ) ?? false
+        try database.count("_import_change", where: "job = \(job) AND is_ended") > 0
     }
 }

@@ -16,11 +16,11 @@ extension StoredJob {
             database,
             from: "_import_entity",
             sql: """
-                SELECT table_name, sum(entity.inserted) - coalesce(sum(nested.deleted), 0) AS inserted
-                FROM _import_entity AS entity LEFT JOIN _import_nested AS nested USING (job, position)
-                WHERE job = ?1 AND (?2 IS NULL OR entity.entity IN (SELECT value FROM json_each(?2)))
+                SELECT table_name, sum(inserted) - sum(deleted) AS inserted
+                FROM _import_entity
+                WHERE job = ?1 AND (?2 IS NULL OR entity IN (SELECT value FROM json_each(?2)))
                 GROUP BY table_name COLLATE NOCASE
-                HAVING sum(entity.inserted + entity.updated + entity.unchanged + entity.ignored) > 0
+                HAVING sum(_import_entity.inserted + updated + unchanged + ignored) > 0
                 """,
             arguments: [id, try entities.map { try StoredJSON.encode($0) }]
         )
@@ -45,11 +45,7 @@ extension StoredJob {
         let columns = try Set(database.columns(in: table).map(\.name))
         guard try TableWitness.isPossible(table, database), let witness = try TableWitness(of: table, database),
             columns.isSuperset(of: witness.columns),
-            try Bool.fetchOne(
-                database,
-                sql: "SELECT EXISTS (SELECT 1 FROM _import_migration WHERE job >= ?)",
-                arguments: [id]
-            ) == false
+            try !StoredMigration.exists(since: id, database)
         else { return false }
         let (compared, changed) = try witness.compare(table, database)
         guard changed * 2 <= compared else { return false }

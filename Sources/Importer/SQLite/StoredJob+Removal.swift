@@ -9,8 +9,7 @@ extension StoredJob {
     /// - Throws: `ImportError` when the rows that it inserted cannot be told from others.
     func remove(_ database: Database) throws -> MergeNotification? {
         let merge = try clear(database)
-        try database.execute(sql: "DELETE FROM _import_source WHERE job = ?", arguments: [id])
-        try database.execute(sql: "DELETE FROM _import_index WHERE job = ?", arguments: [id])
+        try database.delete(job: id, from: ["_import_source", "_import_index"])
         try database.execute(sql: "DELETE FROM _import_job WHERE id = ?", arguments: [id])
         return merge
     }
@@ -62,15 +61,14 @@ extension StoredJob {
         try DroppedIndexes.restore(job: id, database)
         try TableAdditions.remove(job: id, database)
         try RetryOutcome.unsettle(id, database)
-        for table in [
-            "entity", "chunk", "marker", "reject", "ledger", "error", "retry", "deferred_identifier", "presence",
-            "place", "incomplete", "nested", "link", "orphan", "unresolved", "appending",
-            "reversal", "before", "reference", "unmet", "change", "deletion", "waiting_change", "found_conflict",
-            "undo_table",
-            "undo", "undo_range", "inserted", "seen", "mirror",
-        ] {
-            try database.execute(sql: "DELETE FROM _import_\(table) WHERE job = ?", arguments: [id])
-        }
+        try database.delete(
+            job: id,
+            from: [
+                "entity", "chunk", "reject", "ledger", "retry", "deferred_identifier", "presence", "place",
+                "incomplete", "link", "orphan", "unresolved", "reversal", "before", "reference", "unmet", "change",
+                "waiting_change", "found_conflict", "undo_table", "undo", "undo_range", "addition", "seen", "mirror",
+            ].map { "_import_\($0)" }
+        )
         return tables.isEmpty ? nil : try MergeLog.appendReset(of: id, database)
     }
 

@@ -7,7 +7,7 @@ extension StoredJob {
 
     /// All of the store's jobs, in order.
     static func all(_ database: Database) throws -> [StoredJob] {
-        guard try database.tableExists("_import_job") else { return [] }
+        guard try database.hasTable("_import_job") else { return [] }
         return try BookkeepingRow.fetchAll(database, from: "_import_job", sql: "SELECT * FROM _import_job ORDER BY id")
             .map { try StoredJob($0, database) }
     }
@@ -99,15 +99,11 @@ extension StoredJob {
         self.message = message
         try database.execute(
             sql: """
-                UPDATE _import_job SET state = ?, message = ?,
+                UPDATE _import_job SET state = ?, message = ?, seconds = ?,
                     finished = CASE ? WHEN 'finished' THEN strftime('%Y-%m-%dT%H:%M:%fZ') END
                 WHERE id = ?
                 """,
-            arguments: [state.rawValue, message, state.rawValue, id]
-        )
-        try database.execute(
-            sql: "UPDATE _import_marker SET seconds = ? WHERE job = ?",
-            arguments: [seconds, id]
+            arguments: [state.rawValue, message, seconds, state.rawValue, id]
         )
     }
 

@@ -39,6 +39,7 @@ extension StoredJob {
             database,
             store: store
         )
+        if !model.isFlat { try BookkeepingSchema.make(["_import_link", "_import_stub", "_import_orphan"], database) }
         if let appended { try AppendingJob.begin(id, appended, database) }
         if model.rejectsUnresolved {
             try JobReversal(job: id).begin(ModelLayout(importing: model), database)
@@ -98,12 +99,6 @@ extension StoredJob {
                 table.isEmpty ? 0 : try GivenRowIDs.keepLast(of: table, entity, database),
             ]
         )
-        if model?.isFlat == false || options.mirror != nil {
-            try database.execute(
-                sql: "INSERT INTO _import_nested (job, position) VALUES (?, ?)",
-                arguments: [id, position]
-            )
-        }
     }
 
     /// Makes sure that the tables are as the job needs them, when it continues after a while.
@@ -151,10 +146,7 @@ extension StoredJob {
                 database,
                 sql: """
                     SELECT table_name FROM _import_entity
-                    WHERE job = :job AND inserted + updated + unchanged + ignored > 0
-                    UNION
-                    SELECT table_name FROM _import_entity JOIN _import_nested AS nested USING (job, position)
-                    WHERE job = :job AND nested.nested + nested.stubs + nested.deleted > 0
+                    WHERE job = :job AND inserted + updated + unchanged + ignored + nested + stubs + deleted > 0
                     """,
                 arguments: ["job": id]
             )

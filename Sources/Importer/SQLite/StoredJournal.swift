@@ -66,7 +66,7 @@ extension StoredJournal {
 
     func identifiedEntities(excluding job: Int64?) throws -> [EntityDescription] {
         try readIfThere { database in
-            guard try database.tableExists("_import_job") else { return [] }
+            guard try database.hasTable("_import_job") else { return [] }
             return try StoredEntities.described(database, excluding: job).compactMap { described in
                 guard !described.identifier.isEmpty, try database.tableExists(described.entity.table) else {
                     return nil

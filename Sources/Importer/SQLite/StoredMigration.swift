@@ -5,15 +5,20 @@ import ImportModel
 enum StoredMigration {
     private static let table = "_import_migration"
 
+    /// Whether there was one after a job had begun.
+    static func exists(since job: Int64, _ database: Database) throws -> Bool {
+        try database.count(table, where: "job >= \(job)") > 0
+    }
+
     /// A number in SQL: the last job before the last migration; 0 without one.
     static func lastJob(_ database: Database) throws -> String {
-        guard try database.tableExists(table) else { return "0" }
+        guard try database.hasTable(table) else { return "0" }
         return "coalesce((SELECT job FROM \(table) ORDER BY id DESC LIMIT 1), 0)"
     }
 
     /// The rest of a query: what it selects of the last migration and its `model`; empty where there can be none.
     static func model(_ select: String, _ database: Database) throws -> String {
-        guard try database.tableExists(table) else { return "" }
+        guard try database.hasTable(table) else { return "" }
         return """
             \(select) FROM (SELECT job, model FROM \(table) ORDER BY id DESC LIMIT 1) AS migration
             JOIN _import_model AS model ON model.id = migration.model
@@ -22,7 +27,7 @@ enum StoredMigration {
 
     /// Whether the tables are those of another model than a job's.
     static func isSuperseded(_ job: Int64, _ database: Database) throws -> Bool {
-        guard try database.tableExists(table) else { return false }
+        guard try database.hasTable(table) else { return false }
         return try Bool.fetchOne(
             database,
             sql: """
@@ -50,6 +55,7 @@ enum StoredMigration {
     {
         let former = try number(of: before, database)
         let number = try number(of: model, database)
+        try BookkeepingSchema.make([table], database)
         try database.execute(
             sql: """
                 INSERT INTO \(table) (job, model_before, model, migrated, steps)

@@ -100,12 +100,7 @@ extension StoredMirror {
             try statements.run("SELECT count(*) FROM _import_link WHERE relationship = ?", [.text(form.name)]) {
                 open += sqlite3_column_int64($0, 0)
             }
-            try statements.run("DELETE FROM _import_unresolved WHERE relationship = ?", [.text(form.name)])
-            guard open > 0 else { continue }
-            try statements.run(
-                "INSERT INTO _import_unresolved (job, relationship, count) VALUES (?, ?, ?)",
-                [.number(job.id), .text(form.name), .number(open)]
-            )
+            try statements.setUnresolved(open, form.name, job: job.id)
         }
     }
 

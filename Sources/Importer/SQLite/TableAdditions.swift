@@ -10,24 +10,34 @@ enum TableAdditions {
     }
 
     private static let table = "_import_addition"
+    /// A condition: it is one of these, not rows.
+    private static let isOne = "name IS NOT NULL"
 
     /// Notes something in the transaction that adds it.
     static func note(_ kind: Kind, _ name: String, of tableName: String, job: Int64, _ database: Database) throws {
         try database.execute(
-            sql: "INSERT OR IGNORE INTO \(table) (job, table_name, kind, name) VALUES (?, ?, ?, ?)",
-            arguments: [job, tableName, kind.rawValue, name]
+            sql: """
+                INSERT INTO \(table) (job, table_name, kind, name) SELECT :job, :table, :kind, :name
+                WHERE NOT EXISTS (
+                    SELECT 1 FROM \(table) WHERE job = :job AND table_name = :table AND kind = :kind AND name = :name
+                )
+                """,
+            arguments: ["job": job, "table": tableName, "kind": kind.rawValue, "name": name]
         )
     }
 
     /// A condition: whether an index is an import's own.
     static func isNoted(_ name: String, _ database: Database) throws -> String {
-        guard try database.tableExists(table) else { return "0" }
+        guard try database.hasTable(table) else { return "0" }
         return "EXISTS (SELECT 1 FROM \(table) WHERE kind = 'index' AND name = \(name) COLLATE NOCASE)"
     }
 
     /// Forgets what was added to a table that is dropped.
     static func forget(table name: String, _ database: Database) throws {
-        try database.execute(sql: "DELETE FROM \(table) WHERE table_name = ? COLLATE NOCASE", arguments: [name])
+        try database.execute(
+            sql: "DELETE FROM \(table) WHERE table_name = ? COLLATE NOCASE AND \(isOne)",
+            arguments: [name]
+        )
     }
 
     /// Gives tables other names, which may be swapped.
@@ -36,8 +46,8 @@ enum TableAdditions {
         for (from, to) in marks + zip(marks, names).map({ ($0.1, $1.to) }) {
             try database.execute(
                 sql: """
-                    UPDATE OR REPLACE \(table) SET table_name = :to, name = iif(kind = 'table', :to, name)
-                    WHERE table_name = :from COLLATE NOCASE
+                    UPDATE \(table) SET table_name = :to, name = iif(kind = 'table', :to, name)
+                    WHERE table_name = :from COLLATE NOCASE AND \(isOne)
                     """,
                 arguments: ["from": from, "to": to]
             )
@@ -60,7 +70,7 @@ enum TableAdditions {
             database,
             from: table,
             sql: """
-                SELECT table_name, kind, name FROM \(table) WHERE job = :job
+                SELECT table_name, kind, name FROM \(table) WHERE job = :job AND \(isOne)
                     AND (:table IS NULL OR table_name = :table COLLATE NOCASE)
                 ORDER BY kind DESC, name
                 """,

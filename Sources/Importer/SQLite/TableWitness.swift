@@ -17,19 +17,39 @@ struct TableWitness {
     let lastRowID: Int64
     /// The columns that are compared.
     let columns: [String]
+    /// The rows that are compared.
+    let samples: [Sample]
+
+    /// A row id, and the digest of the row.
+    struct Sample: Codable, Equatable {
+        let row: Int64
+        let digest: String
+    }
+
+    /// As it is kept.
+    private struct Content: Codable, Equatable {
+        let last: Int64
+        let columns: [String]
+        let samples: [Sample]
+    }
 
     /// What is known of a table; nil where nothing is.
     init?(of table: String, _ database: Database) throws {
-        guard try database.tableExists("_import_table"),
+        guard
             let row = try BookkeepingRow.fetchOne(
                 database,
-                from: "_import_table",
-                sql: "SELECT last_rowid, columns FROM _import_table WHERE table_name = ?",
+                from: "_import_entity",
+                sql: """
+                    SELECT witness FROM _import_entity WHERE table_name = ? COLLATE NOCASE AND witness IS NOT NULL
+                    ORDER BY job DESC LIMIT 1
+                    """,
                 arguments: [table]
             )
         else { return nil }
-        lastRowID = try row.rowID("last_rowid")
-        columns = try row.json("columns", where: { !$0.isEmpty && $0.count <= Self.mostColumns })
+        let content: Content = try row.json("witness") {
+            !$0.columns.isEmpty && $0.columns.count <= Self.mostColumns && $0.samples.count <= Self.mostRows
+        }
+        (lastRowID, columns, samples) = (content.last, content.columns, content.samples)
     }
 
     // MARK: Writing
@@ -37,8 +57,13 @@ struct TableWitness {
     /// Forgets what is known of tables, in the transaction in which the importer begins to change them.
     static func forget(_ tables: [String], _ database: Database) throws {
         for table in tables {
-            try database.execute(sql: "DELETE FROM _import_table WHERE table_name = ?", arguments: [table])
-            try database.execute(sql: "DELETE FROM _import_sample WHERE table_name = ?", arguments: [table])
+            try database.execute(
+                sql: """
+                    UPDATE _import_entity SET witness = NULL
+                    WHERE table_name = ? COLLATE NOCASE AND witness IS NOT NULL
+                    """,
+                arguments: [table]
+            )
         }
     }
 
@@ -71,27 +96,47 @@ struct TableWitness {
             sql: "SELECT (SELECT min(rowid) FROM \(name)) AS first, (SELECT max(rowid) FROM \(name)) AS last"
         )
         let last = ends?["last"] as Int64?
+        let samples = try ends.map { try Self.samples(of: name, columns, $0, database) } ?? []
         try database.execute(
-            sql: "INSERT INTO _import_table (table_name, last_rowid, columns) VALUES (?, ?, ?)",
-            arguments: [table, last ?? 0, try StoredJSON.encode(columns)]
+            sql: """
+                UPDATE _import_entity SET witness = :witness
+                WHERE (job, position) = (
+                    SELECT job, position FROM _import_entity WHERE table_name = :table COLLATE NOCASE
+                    ORDER BY job DESC, position LIMIT 1
+                )
+                """,
+            arguments: [
+                "witness": try StoredJSON.encode(Content(last: last ?? 0, columns: columns, samples: samples)),
+                "table": table,
+            ]
         )
-        guard let first = ends?["first"] as Int64?, let last else { return }
-        let select = try database.makeStatement(
-            sql: "SELECT rowid, \(list(columns)) FROM \(name) WHERE rowid >= ? ORDER BY rowid LIMIT 1"
+    }
+
+    /// Rows between the first and the last one.
+    private static func samples(
+        of name: String,
+        _ columns: [String],
+        _ ends: Row,
+        _ database: Database
+    ) throws -> [Sample] {
+        guard let first = ends["first"] as Int64?, let last = ends["last"] as Int64? else { return [] }
+        let sampler = RowSampler(
+            try database.makeStatement(
+                sql: "SELECT rowid, \(list(columns)) FROM \(name) WHERE rowid >= ? ORDER BY rowid LIMIT 1"
+            ),
+            database
         )
-        let insert = try database.makeStatement(
-            sql: "INSERT INTO _import_sample (table_name, row, digest) VALUES (?, ?, ?)"
-        )
-        let sampler = RowSampler(select, database)
+        var samples: [Sample] = []
         var bytes = 0
         var next = first
         for place in places(from: first, to: last) where place >= next {
             guard let sample = try sampler.sample(place) else { break }
-            try sampler.keep(sample, of: table, insert)
+            samples.append(Sample(row: sample.rowID, digest: sample.digest))
             bytes += sample.bytes
             guard bytes < mostBytes, sample.rowID < last else { break }
             next = sample.rowID + 1
         }
+        return samples
     }
 
     /// Evenly spaced numbers from the first to the last.
@@ -107,23 +152,15 @@ struct TableWitness {
 
     /// How many of the rows that are known are still there, and how many of these have other values now.
     func compare(_ table: String, _ database: Database) throws -> (compared: Int64, changed: Int64) {
-        let rows = try BookkeepingRow.fetchAll(
-            database,
-            from: "_import_sample",
-            sql:
-                "SELECT row, digest FROM _import_sample WHERE table_name = ? AND length(digest) <= 16 ORDER BY row LIMIT ?",
-            arguments: [table, Self.mostRows]
-        )
         let select = try database.makeStatement(
             sql: "SELECT rowid, \(Self.list(columns)) FROM \(table.quotedIdentifier) WHERE rowid = ?"
         )
         let sampler = RowSampler(select, database)
         var (compared, changed): (Int64, Int64) = (0, 0)
-        for row in rows {
-            let digest = try row.text("digest")
-            guard let sample = try sampler.sample(row.rowID("row")) else { continue }
+        for known in samples {
+            guard let sample = try sampler.sample(known.row) else { continue }
             compared += 1
-            if sample.digest != digest { changed += 1 }
+            if sample.digest != known.digest { changed += 1 }
         }
         return (compared, changed)
     }

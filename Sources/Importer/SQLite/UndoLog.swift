@@ -51,8 +51,6 @@ final class UndoLog {
 
     /// Whether what a job has done was kept, and is not forgotten.
     static func exists(_ job: Int64, _ database: Database) throws -> Bool {
-        // A store without bookkeeping has none.
-        guard try database.tableExists("_import_change") else { return false }
         let row = try BookkeepingRow.fetchOne(
             database,
             from: "_import_change",
@@ -64,9 +62,10 @@ final class UndoLog {
 
     /// Forgets the log of a job, or those of all.
     static func forget(_ job: Int64?, _ database: Database) throws {
-        for table in ["undo", "undo_range", "undo_table"] {
-            try database.execute(sql: "DELETE FROM _import_\(table) WHERE ?1 IS NULL OR job = ?1", arguments: [job])
+        for table in BookkeepingSchema.undo where try database.hasTable(table) {
+            try database.execute(sql: "DELETE FROM \(table) WHERE ?1 IS NULL OR job = ?1", arguments: [job])
         }
+        guard try database.hasTable("_import_change") else { return }
         try database.execute(
             sql: "UPDATE _import_change SET has_log = 0 WHERE ?1 IS NULL OR job = ?1",
             arguments: [job]

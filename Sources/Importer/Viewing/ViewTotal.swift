@@ -88,11 +88,8 @@ struct ViewTotal: Sendable {
         try Row.fetchOne(
             database.cachedStatement(
                 sql: """
-                    SELECT job, CAST(
-                        rows_before + entity.inserted
-                            + coalesce(nested.inserted + nested.stubs - nested.deleted, 0) AS INTEGER
-                    ) AS row_count
-                    FROM _import_entity AS entity LEFT JOIN _import_nested AS nested USING (job, position)
+                    SELECT job, CAST(rows_before + inserted + nested_inserted + stubs - deleted AS INTEGER) AS row_count
+                    FROM _import_entity
                     WHERE table_name = ? COLLATE NOCASE ORDER BY job DESC, position LIMIT 1
                     """
             ),

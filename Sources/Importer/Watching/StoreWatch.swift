@@ -106,7 +106,7 @@ package final class StoreWatch {
         let schemaVersion = try Int64.fetchOne(database, sql: "PRAGMA schema_version")
         if schemaVersion != state.schemaVersion { database.clearSchemaCache() }
         state.schemaVersion = schemaVersion
-        guard try database.tableExists("_import_job"), let row = try jobRow(database) else { return look }
+        guard try database.hasTable("_import_job"), let row = try jobRow(database) else { return look }
         let id = try row.number("id")
         look.job = id
         look.state = try row.choice("state")
@@ -122,10 +122,8 @@ package final class StoreWatch {
         look.totalBytes = sources.plainSize
         if let marker = try BookkeepingRow.fetchOne(
             database,
-            from: "_import_marker",
-            sql: """
-                SELECT source, byte_offset, record_ordinal, bytes, commits, seconds FROM _import_marker WHERE job = ?
-                """,
+            from: "_import_job",
+            sql: "SELECT source, byte_offset, record_ordinal, bytes, commits, seconds FROM _import_job WHERE id = ?",
             arguments: [id]
         ) {
             look.bytes = try marker.number("bytes")
@@ -166,15 +164,14 @@ package final class StoreWatch {
     ///
     /// That a job is said to run means little: one that was killed is, until it is resumed.
     private func jobRow(_ database: Database) throws -> BookkeepingRow? {
-        let newest =
-            try database.tableExists("_import_merge")
-            ? "coalesce((SELECT job FROM _import_merge ORDER BY sequence DESC LIMIT 1), 0)" : "0"
-        return try BookkeepingRow.fetchOne(
+        try BookkeepingRow.fetchOne(
             database,
             from: "_import_job",
             sql: """
                 SELECT id, token, state, message, model, chunk_directory, options
-                FROM _import_job, (SELECT \(newest) AS newest)
+                FROM _import_job, (
+                    SELECT coalesce((SELECT job FROM _import_merge ORDER BY sequence DESC LIMIT 1), 0) AS newest
+                )
                 ORDER BY id = newest AND state = 'running' DESC, id > newest AND state = 'running' DESC,
                     id = newest DESC, id DESC
                 LIMIT 1
@@ -204,7 +201,6 @@ package final class StoreWatch {
         var entities: [StoreLook.Entity] = []
         // The job that was the last to import into each table: its entities may share it.
         var tables: [String: Int64] = [:]
-        let hasNested = try database.tableExists("_import_nested")
         let rows = try Row.fetchCursor(
             database,
             sql: "SELECT * FROM _import_entity ORDER BY job = ? DESC, job DESC, position",
@@ -220,9 +216,7 @@ package final class StoreWatch {
             var counts = ImportReport.Counts()
             if owner == job {
                 counts = try ImportReport.Counts(row)
-                if hasNested {
-                    counts.add(try NestedCounts(job: job, position: row.index("position"), database))
-                }
+                counts.add(try NestedCounts(row))
             }
             entities.append(StoreLook.Entity(name: try row.text("entity"), table: table, counts: counts))
         }
@@ -231,11 +225,12 @@ package final class StoreWatch {
 
     /// The groups of the newest rejects' errors first, then the others.
     private func errors(of job: Int64, _ state: inout State, _ database: Database) throws -> [ErrorGroup] {
-        let newest = try Int64.fetchOne(
+        let newest = try BookkeepingRow.fetchOne(
             database,
+            from: "_import_reject",
             sql: "SELECT id FROM _import_reject WHERE job = ? ORDER BY ordinal DESC LIMIT 1",
             arguments: [job]
-        )
+        )?.rowID("id")
         if newest != state.newestReject {
             state.newestReject = newest ?? 0
             state.newestErrors = try newestErrors(of: job, database)

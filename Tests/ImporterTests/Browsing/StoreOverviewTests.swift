@@ -33,9 +33,9 @@ struct StoreOverviewTests {
         let open = try #require(try StoreReader(awaiting: job.store).inspection(Interruption()))
         let table = try #require(try open.overview().report.entities.keys.first)
         let other = try DatabaseQueue(path: job.store)
-        try other.inDatabase { try $0.execute(sql: "ALTER TABLE _import_inserted RENAME TO away") }
+        try other.inDatabase { try $0.execute(sql: "ALTER TABLE _import_addition RENAME TO away") }
         #expect(try open.origin(of: 1, in: table) == nil)
-        try other.inDatabase { try $0.execute(sql: "ALTER TABLE away RENAME TO _import_inserted") }
+        try other.inDatabase { try $0.execute(sql: "ALTER TABLE away RENAME TO _import_addition") }
         #expect(try open.origin(of: 1, in: table)?.job == 1)
     }
 

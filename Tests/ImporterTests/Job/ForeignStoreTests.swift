@@ -47,7 +47,7 @@ struct ForeignStoreTests {
         let job = try LibraryImport("[{\"id\":1}]")
         _ = try job.pipeline().run()
         let change =
-            "import sqlite3,sys; d=sqlite3.connect(sys.argv[1]); d.execute('ALTER TABLE _import_marker ADD COLUMN x INTEGER'); d.commit()"
+            "import sqlite3,sys; d=sqlite3.connect(sys.argv[1]); d.execute('ALTER TABLE _import_job ADD COLUMN x INTEGER'); d.commit()"
         #expect(try Python.run(text: change, [job.store]).ending == .exit(0))
         #expect(throws: ImportError.self) { try StoreInspection(store: job.store).status() }
         #expect(throws: ImportError.self) { try job.pipeline().run() }

@@ -84,9 +84,11 @@ struct DamagedBookkeepingTests {
             let made = try run("SELECT sql FROM sqlite_master WHERE name = '\(table)'")
             let text = try #require(made)
             let loose = text.replacing(") STRICT, ", with: ") ").replacing(") STRICT", with: ")")
-            let change = "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = '%' WHERE name = '\(table)'"
+            func change(_ text: String) -> String {
+                "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = \(text.sqlLiteral) WHERE name = '\(table)'"
+            }
             // Each with a connection of its own, which reads the schema again.
-            for sql in [change.replacing("%", with: loose), statement, change.replacing("%", with: text)] {
+            for sql in [change(loose), statement, change(text)] {
                 _ = try run(sql)
             }
         }
@@ -175,7 +177,7 @@ struct DamagedBookkeepingTests {
 
     /// What `jobs` and `tables` read.
     private static let compared = [
-        "_import_table", "_import_sample", "_import_entity", "_import_job", "_import_source", "_import_model",
+        "_import_entity", "_import_job", "_import_source", "_import_model",
         "_import_reject", "_import_retry",
     ]
 
@@ -208,9 +210,9 @@ struct DamagedBookkeepingTests {
     }
 
     @Test(arguments: [
-        ("_import_marker", "source", "-1", "-1"),
-        ("_import_marker", "source", "5", "5"),
-        ("_import_marker", "bytes", "\(Int64.max)", "\(Int64.max)"),
+        ("_import_job", "source", "-1", "-1"),
+        ("_import_job", "source", "5", "5"),
+        ("_import_job", "bytes", "\(Int64.max)", "\(Int64.max)"),
         ("_import_job", "options", "'{}'", "'{}'"),
         ("_import_job", "state", "'dreaming'", "'dreaming'"),
         ("_import_entity", "inserted", "\(Int64.max)", "\(Int64.max)"),
@@ -274,16 +276,9 @@ struct DamagedBookkeepingTests {
         Damage("_import_file.device", "\(Int64.min)", nil),
         Damage("_import_file.inode", "NULL", "NULL"),
         Damage("_import_file.inode", "x'ff'", blob),
-        Damage("_import_table.columns", "'{['", "'{['"),
-        Damage("_import_table.columns", "'[]'", "'[]'"),
-        Damage("_import_table.columns", "x'ff'", blob),
-        Damage("_import_table.last_rowid", "x'ff'", blob),
-        Damage("_import_table.last_rowid", "\(Int64.min)", nil),
-        Damage("_import_table.table_name", "x'ff'", nil),
-        Damage("_import_sample.digest", "x'ff'", blob),
-        Damage("_import_sample.digest", "''", nil),
-        Damage("_import_sample.row", "x'ff'", blob),
-        Damage("_import_sample.table_name", "x'ff'", nil),
+        Damage("_import_entity.witness", "'{['", "'{['"),
+        Damage("_import_entity.witness", "x'ff'", blob),
+        Damage("_import_entity.witness", "NULL", nil),
         Damage("_import_entity.rows_before", "-1", "-1"),
         Damage("_import_entity.rows_before", "x'ff'", blob),
         Damage("_import_entity.inserted", "\(Int64.max)", "\(Int64.max)"),
@@ -305,7 +300,8 @@ struct DamagedBookkeepingTests {
         if damage.command == "restart" {
             statement =
                 "DELETE FROM _import_addition;"
-                + "INSERT INTO _import_addition VALUES (1, 'thing', 'index', 'one of no table'); \(statement)"
+                + "INSERT INTO _import_addition (job, table_name, kind, name) VALUES (1, 'thing', 'index', 'one of no table');"
+                + statement
         }
         try sample.damage(strict: damage.table, statement)
         guard let shown = damage.shown else {

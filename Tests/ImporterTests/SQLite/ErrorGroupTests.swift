@@ -52,7 +52,7 @@ struct ErrorGroupTests {
         let store = StoreInspection(store: job.store)
         #expect(try store.verify().allSatisfy(\.holds))
         let database = try DatabaseQueue(path: job.store)
-        try database.write { try $0.execute(sql: "UPDATE _import_error SET count = count + 1") }
+        try database.write { try $0.execute(sql: "UPDATE _import_ledger SET count = count + 1 WHERE is_error") }
         #expect(try store.verify().filter { !$0.holds }.map(\.name) == ["job 1: the groups count every error"])
     }
 
@@ -66,6 +66,6 @@ struct ErrorGroupTests {
         }
         let report = try job.pipeline(JobOptions(model: model), RunOptions(restart: true)).run().report
         #expect(report.errors.map(\.count) == [1])
-        #expect(try StoreContent.query(job.store, "SELECT count(*) FROM _import_error") == "1")
+        #expect(try StoreContent.query(job.store, "SELECT count(*) FROM _import_ledger WHERE is_error") == "1")
     }
 }

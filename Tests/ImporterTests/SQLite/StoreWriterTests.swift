@@ -36,7 +36,11 @@ struct StoreWriterTests {
             return try given.read { database in
                 Content(
                     items: try Int.fetchAll(database, sql: "SELECT id FROM item ORDER BY rowid"),
-                    rejects: try Int64.fetchAll(database, sql: "SELECT ordinal FROM _import_reject ORDER BY id"),
+                    rejects: try BookkeepingRow.fetchAll(
+                        database,
+                        from: "_import_reject",
+                        sql: "SELECT ordinal FROM _import_reject ORDER BY id"
+                    ).map { try $0.number("ordinal") },
                     marker: try Marker(database, job: job),
                     totals: try EntityTotals.all(of: job, database),
                     logged: try Int.fetchOne(database, sql: "SELECT count(*) FROM _import_merge") ?? -1
@@ -109,7 +113,7 @@ struct StoreWriterTests {
     }
 
     /// The marker is written after the rows and before the log: what comes after it has failed, too.
-    @Test(arguments: ["_import_marker", "_import_entity", "_import_merge"])
+    @Test(arguments: ["_import_job", "_import_entity", "_import_merge"])
     func leavesNothingOfABatchThatFailsOnTheWay(table: String) throws {
         let given = try BegunImport(Self.items(100), try Self.options())
         let triggers = ["INSERT", "UPDATE"].map {
@@ -143,7 +147,7 @@ struct StoreWriterTests {
     /// The lock keeps others away; should it ever not, nothing is imported twice.
     @Test func leavesNothingOfABatchThatAnotherHasCommitted() throws {
         let given = try BegunImport(Self.items(100), try Self.options())
-        let change = "UPDATE _import_marker SET commits = commits + 1, record_ordinal = record_ordinal + 1"
+        let change = "UPDATE _import_job SET commits = commits + 1, record_ordinal = record_ordinal + 1"
         let error = try expectNothing(of: given, where: change, ImportError.self)
         #expect(error?.reason == .storeInUse)
     }

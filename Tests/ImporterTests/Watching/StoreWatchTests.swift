@@ -111,9 +111,10 @@ struct StoreWatchTests {
             try change(
                 in: place.store,
                 """
-                INSERT INTO _import_error (
-                    job, entity, key_path, code, expected, found, count, first_source, first_byte_offset, first_ordinal
-                ) VALUES (1, 'item', '\(path)', 'wrongKind', 'string', 'object', \(count), 0, 0, 1)
+                INSERT INTO _import_ledger (
+                    job, is_error, entity, attribute, kind, expected, found, count, first_source, first_byte_offset,
+                    first_ordinal
+                ) VALUES (1, 1, 'item', '\(path)', 'wrongKind', 'string', 'object', \(count), 0, 0, 1)
                 """
             )
         }

@@ -16,6 +16,7 @@ struct CommandWords {
         case .setting(let setting): setting.option.name
         case .choice(of: let setting):
             [setting.option.name, setting.option.value].compactMap { $0 }.joined(separator: " ")
+        case .value("false", of: .keepsUndo): "--no-undo"
         case .value(let value, of: let setting): "\(setting.option.name) \(value.shellWord)"
         case .call(let call): "`\(command) \(call.arguments(schema))`"
         }
@@ -60,7 +61,7 @@ extension ImportText.Setting {
         case .migrates: ("--migrate", nil)
         case .conflicts: ("--conflicts", "POLICY")
         case .isUnchecked: ("--unchecked", nil)
-        case .keepsUndo: ("--no-undo", nil)
+        case .keepsUndo: ("--undo", nil)
         }
     }
 }

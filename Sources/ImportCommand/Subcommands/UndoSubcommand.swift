@@ -10,7 +10,8 @@ struct UndoSubcommand: ParsableCommand {
         abstract: "Take back what a job has done to a store.",
         discussion: """
             Rows that the job has inserted go; those that it has changed or deleted come back, with their row ids. Patches and \
-            undos keep what that needs, and so does `importer import --undo`; --forget drops it.
+            undos keep what that needs, and so does `importer import --undo`; --forget drops it. An import that has only inserted rows \
+            can be undone without it, as long as nobody has changed these.
 
             An undo is a job itself: to do again what was undone, undo the undo. A job that was interrupted may be undone, and \
             is over then. A value that has changed since is a conflict, which stops the undo (exit 65) unless --conflicts \

@@ -107,9 +107,10 @@ public final class UndoPipeline: Sendable {
         do {
             switch try destination.tidyingUp({ try decide(destination) }) {
             case .resume(let open): report = try job.resume(open, options)
-            case .begin(let undone):
-                try destination.tidyingUp { try check(undone) }
-                report = try job.begin(undoing: undone, options)
+            case .begin(let undone, let isKept):
+                if !isKept { try recover(undone, destination) }
+                try destination.tidyingUp { try check(undone.id) }
+                report = try job.begin(undoing: undone.id, options)
             }
         } catch let stop as ChangeStop {
             if var report = try? StoreInspection(store: store).status() {
@@ -133,7 +134,7 @@ public final class UndoPipeline: Sendable {
     // MARK: What is to be undone
 
     private enum Decision {
-        case begin(Int64)
+        case begin(StoredJob, isKept: Bool)
         case resume(StoredJob)
     }
 
@@ -164,14 +165,8 @@ public final class UndoPipeline: Sendable {
             }
             let log = try (journal as? any StoredJournal)?.readIfThere { try UndoLog.exists(job.id, $0) }
             // An import that has no model yet has done nothing.
-            guard log == true || job.state != .finished && job.keepsUndo && job.model == nil else {
-                throw ImportError(
-                    .notUndoable,
-                    at: store,
-                    "what the rows were before job \(job.id) was not kept, or is forgotten",
-                    advice: "Compare the store with one from before the job, and patch it."
-                )
-            }
+            let isKept = log == true || job.state != .finished && job.keepsUndo && job.model == nil
+            guard isKept || job.state == .finished else { throw notKept(job) }
             if job.state != .finished,
                 let later = try (journal as? any StoredJournal)?.readIfThere({ try ImportUndo.superseding(job.id, $0) })
                     ?? nil
@@ -184,8 +179,34 @@ public final class UndoPipeline: Sendable {
                     advice: "Finish it with \(call: .resuming(store: store)) first."
                 )
             }
-            return .begin(job.id)
+            return .begin(job, isKept: isKept)
         }
+    }
+
+    /// Keeps what it takes to undo a job that has only inserted rows.
+    private func recover(_ job: StoredJob, _ destination: SQLiteDestination) throws {
+        guard let session = try destination.open() as? StoreSession else { throw notKept(job) }
+        let result = Result {
+            try session.write { database in
+                try StoreSchema.prepareBookkeeping(database, store: store, all: true)
+                let isKnown = try ImportUndo.recover(job, database)
+                try BookkeepingSchema.dropEmpty(database)
+                return isKnown
+            }
+        }
+        try session.close(leavesWAL: true)
+        guard try result.get() else { throw notKept(job) }
+    }
+
+    private func notKept(_ job: StoredJob) -> ImportError {
+        ImportError(
+            .notUndoable,
+            at: store,
+            "what the rows were before job \(job.id) was not kept, or is forgotten",
+            advice:
+                "Compare the store with one from before the job, and patch it. Imports that only insert rows can be undone as long "
+                + "as nobody has changed these; \(.keepsUndo) keeps what any other needs."
+        )
     }
 
     private func job(_ jobs: [StoredJob]) throws -> StoredJob {

@@ -40,7 +40,7 @@ enum ImportUndo {
 
     /// Forgets what the job has done so far, as it restarts.
     static func restart(_ job: Int64, _ database: Database) throws {
-        try database.execute(sql: "DELETE FROM _import_undo WHERE job = ?", arguments: [job])
+        try database.delete(job: job, from: ["_import_undo"])
     }
 
     /// Keeps which rows of tables that were empty are the job's, in the transaction that ends it.
@@ -70,7 +70,65 @@ enum ImportUndo {
         )
     }
 
-    private static func saveRanges(of table: WatchedTable, _ job: Int64, _ statements: GraphStatements) throws {
+    /// Keeps what it takes to undo a finished import that has only inserted rows, though that was not asked for: they are known by
+    /// their row ids.
+    ///
+    /// - Returns: false where the job has done more, what it takes is forgotten, or not all of the rows are known to be as it has left
+    ///   them.
+    static func recover(_ job: StoredJob, _ database: Database) throws -> Bool {
+        guard job.state == .finished, job.change == nil, job.retry == nil, job.options.mirror == nil,
+            try database.count("_import_change", where: "job = \(job.id)") == 0,
+            try !StoredMigration.exists(since: job.id, database)
+        else { return false }
+        let rows = try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_entity",
+            sql: """
+                SELECT table_name, sum(inserted + nested_inserted + stubs - deleted) AS rows,
+                    max(rows_before) > 0 AND total(updated + nested_updated + deleted) > 0 OR EXISTS (
+                        SELECT 1 FROM _import_entity AS later
+                        WHERE later.job > own.job AND later.table_name = own.table_name COLLATE NOCASE
+                            AND later.updated + later.nested_updated > 0
+                    ) AS is_changed
+                FROM _import_entity AS own WHERE job = ? AND table_name <> '' GROUP BY table_name COLLATE NOCASE
+                """,
+            arguments: [job.id]
+        )
+        var ranges: [(table: WatchedTable, ranges: [ClosedRange<Int64>])] = []
+        for row in rows {
+            let (name, count) = (try row.text("table_name"), try row.rowID("rows"))
+            guard try !row.flag("is_changed"), let witness = try TableWitness(of: name, database),
+                Set(witness.columns).isSubset(of: try database.columns(in: name).map(\.name)),
+                try witness.compare(name, database).changed == 0
+            else { return false }
+            let table = try WatchedTable(name, database)
+            let given = try InsertedRows.ranges(of: name, job: job.id, database)
+            let number = try database.makeStatement(
+                sql: "SELECT count(*) FROM main.\(name.quotedIdentifier) WHERE rowid BETWEEN ? AND ?"
+            )
+            let found = try given.reduce(Int64(0)) {
+                try $0 + (Int64.fetchOne(number, arguments: [$1.lowerBound, $1.upperBound]) ?? 0)
+            }
+            guard table.hasRowID, found == count else { return false }
+            ranges.append((table, given))
+        }
+        guard !ranges.isEmpty else { return false }
+        try database.execute(sql: "INSERT INTO _import_change (job, has_log) VALUES (?, 1)", arguments: [job.id])
+        try UndoLog.begin(job.id, ranges.map(\.table), database)
+        let statements = try GraphStatements(database)
+        try RowKey.addFunction(to: statements.connection)
+        for (table, ranges) in ranges {
+            for range in ranges { try saveRanges(of: table, in: range, job.id, statements) }
+        }
+        return true
+    }
+
+    private static func saveRanges(
+        of table: WatchedTable,
+        in all: ClosedRange<Int64> = .min ... .max,
+        _ job: Int64,
+        _ statements: GraphStatements
+    ) throws {
         let (name, rowID) = ("main.\(table.name.quotedIdentifier)", table.key[0].quotedIdentifier)
         let identity = (table.identity.isEmpty ? table.columns : table.identity).map(\.quotedIdentifier)
         let select = "SELECT \(RowKey.call(identity)) FROM \(name) WHERE \(rowID) = ?"
@@ -92,7 +150,10 @@ enum ImportUndo {
             )
         }
         var range: ClosedRange<Int64>?
-        try statements.run("SELECT \(rowID) FROM \(name) ORDER BY \(rowID)") { row in
+        try statements.run(
+            "SELECT \(rowID) FROM \(name) WHERE \(rowID) BETWEEN ? AND ? ORDER BY \(rowID)",
+            [.number(all.lowerBound), .number(all.upperBound)]
+        ) { row in
             let next = sqlite3_column_int64(row, 0)
             if let own = range, own.upperBound < .max, own.upperBound + 1 == next {
                 range = own.lowerBound...next

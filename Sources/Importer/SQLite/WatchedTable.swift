@@ -69,7 +69,9 @@ struct WatchedTable {
             throw ImportError(
                 .rowsIndistinct,
                 "\(name.printable): its rows have no name that is not a column's, so what becomes of them cannot be kept",
-                advice: "Leave out that it can be undone (\(.keepsUndo)), or rename the column rowid, _rowid_ or oid."
+                advice:
+                    "Leave out that it can be undone (\(.keepsUndo, "false")), or rename the column rowid, _rowid_ or "
+                    + "oid."
             )
         }
     }

@@ -28,7 +28,7 @@ struct ImporterCommand: ParsableCommand {
             RetrySubcommand.self, VerifySubcommand.self, WatchSubcommand.self, ServeSubcommand.self,
             MigrateSubcommand.self, WorkSubcommand.self,
             DiffSubcommand.self, PatchSubcommand.self, UndoSubcommand.self, MergeSubcommand.self,
-            ConflictsSubcommand.self, ResolveSubcommand.self, MirrorSubcommand.self,
+            ConflictsSubcommand.self, ResolveSubcommand.self, MirrorSubcommand.self, StripSubcommand.self,
         ],
         defaultSubcommand: ImportSubcommand.self
     )

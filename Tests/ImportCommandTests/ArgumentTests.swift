@@ -222,6 +222,7 @@ struct ArgumentTests {
         let commands = [
             "import", "resume", "status", "split", "infer", "model", "fetch", "rejects", "retry", "verify", "watch",
             "serve", "migrate", "work", "diff", "patch", "undo", "merge", "conflicts", "resolve", "mirror",
+            "strip",
         ]
         #expect(names == commands)
     }

@@ -60,6 +60,9 @@ struct ImportSubcommand: ParsableCommand {
     @Flag(help: "Keep what is needed to take the import back (see importer undo).")
     var undo = false
 
+    @Flag(help: "Take the importer's own tables out of the store at the end (see importer strip).")
+    var strip = false
+
     @Flag(help: "Print the plan, and what the first MiB would give: columns, types, rows, counts. Change nothing.")
     var dryRun = false
 
@@ -79,10 +82,13 @@ struct ImportSubcommand: ParsableCommand {
         if ServerAddress.isOne(into) {
             for (option, isGiven) in [
                 ("--migrate", migrate), ("--undo", undo), ("--serve", serve), ("--watch", output.watch),
-                ("--mirror", mirror.options != nil),
+                ("--mirror", mirror.options != nil), ("--strip", strip),
             ] where isGiven {
                 throw ValidationError("\(option) needs a SQLite store")
             }
+        }
+        if strip && (dryRun || serve || undo) {
+            throw ValidationError("--strip leaves nothing for --dry-run, --serve and --undo")
         }
         if dryRun && serve { throw ValidationError("--dry-run makes no store to serve") }
         if !serve && page.isGiven {
@@ -115,7 +121,13 @@ struct ImportSubcommand: ParsableCommand {
             others: others,
             output: output
         )
-        guard serve else { return try run.perform(pipeline) }
+        guard serve else {
+            try run.perform(pipeline)
+            guard strip else { return }
+            let outcome = try StripTool(store: into).run()
+            if !output.json, !output.progress.quiet { try StandardOutput.write(StripSubcommand.text(outcome, into)) }
+            return
+        }
         // What reads the report from standard output reads nothing else there.
         let isReport = output.json
         let server = ServerRun(page, store: into, progress: pipeline.progress) { address in

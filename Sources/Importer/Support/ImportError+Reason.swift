@@ -33,6 +33,8 @@ extension ImportError {
         case alreadyImported
         /// Another import of the store has to be finished first.
         case jobUnfinished
+        /// Rejects would go.
+        case lossNotAllowed
         /// Another import has run since, so that this one cannot be undone any more.
         case jobSuperseded
         /// The rejects are of jobs whose models or settings differ.
@@ -225,7 +227,7 @@ extension ImportError.Reason {
             .attributeAmbiguous,
             .unknownEntity, .entityUnnamed, .nameTaken, .identifierMismatch, .recordsAmbiguous, .sourceReadOnce,
             .alreadyImported,
-            .jobUnfinished, .jobSuperseded, .jobsDiffer, .rowsIndistinct, .pipelineSpent, .sameFile:
+            .jobUnfinished, .lossNotAllowed, .jobSuperseded, .jobsDiffer, .rowsIndistinct, .pipelineSpent, .sameFile:
             .usage
         case .sourceEmpty, .notJSON, .notUTF8, .cannotDecompress, .archiveEmpty, .archiveAmbiguous, .recordsNotFound,
             .recordsFailed, .sourceChanged, .tooManyRejects, .allRejected, .modelInvalid, .nameInvalid,

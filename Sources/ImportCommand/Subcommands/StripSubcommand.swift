@@ -1,0 +1,56 @@
+import ArgumentParser
+import Importer
+
+/// Takes the importer's own tables out of a store.
+///
+/// `importer strip STORE [--to FILE]`
+struct StripSubcommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "strip",
+        abstract: "Take the importer's own tables out of a store.",
+        discussion: """
+            What is left is what you would have made by hand: your tables, rows and indexes, in rollback-journal mode. What is no \
+            longer possible: undo, verify, retry, mirror and resume, telling where a row is from, and knowing what is in already. A \
+            later import into the store treats its tables as any other program's.
+
+            Nothing is stripped while a job is unfinished or conflicts are open, nor where rejects would go (exit 64), unless \
+            --allow-loss says so.
+
+            EXAMPLES
+              importer strip people.sqlite
+              importer strip people.sqlite --to shipped.sqlite
+            """
+    )
+
+    @Argument(help: "The store.")
+    var store: String
+
+    @Option(help: ArgumentHelp("Make a stripped copy, and leave the store as it is.", valueName: "file"))
+    var to: String?
+
+    @Flag(help: "Let open rejects go.")
+    var allowLoss = false
+
+    @Flag(help: "Print a JSON object.")
+    var json = false
+
+    func validate() throws {
+        if to?.isEmpty == true { throw ValidationError("--to: the path is empty") }
+    }
+
+    func run() throws {
+        let outcome = try StripTool(store: store, allowsLoss: allowLoss).run(to: to)
+        if json { return try StandardOutput.write(json: outcome) }
+        try StandardOutput.write(Self.text(outcome, to ?? store))
+    }
+
+    /// What was done, in a line or two.
+    static func text(_ outcome: StripTool.Outcome, _ file: String) -> String {
+        let sizes = "\(NumberText.grouped(outcome.bytesBefore)) to \(NumberText.grouped(outcome.bytesAfter)) bytes"
+        let rejects = outcome.rejects > 0 ? ", with \(NumberText.counted(outcome.rejects, "reject"))" : ""
+        return
+            "\(TerminalText.escaped(file)): \(NumberText.counted(Int64(outcome.tables), "table")) of the importer's taken out"
+            + "\(rejects); \(sizes).\n"
+            + (outcome.isCompact ? "" : "It was not vacuumed, as that might give rows other row ids.\n")
+    }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import GRDB
+
+/// Takes an import's bookkeeping out of a store, so that what is left is what its owner would have made.
+///
+/// A stripped store has its tables, rows, indexes and row ids as they were, in rollback-journal mode. What the bookkeeping was for is
+/// no longer possible: undoing, verifying and mirroring jobs, retrying rejects, telling where a row is from, and knowing what is in
+/// already. A later import treats its tables as tables that are there.
+public struct StripTool: Sendable {
+    /// What was taken away.
+    public struct Outcome: Sendable, Hashable, Codable {
+        /// How many tables.
+        public let tables: Int
+        /// How many rejects that were open.
+        public let rejects: Int64
+        /// The size of the store's file before, in bytes.
+        public let bytesBefore: Int64
+        /// The size of the stripped file, in bytes.
+        public let bytesAfter: Int64
+        /// False where `VACUUM` was left out, as it might have given rows other row ids
+        /// (<https://www.sqlite.org/lang_vacuum.html>).
+        public let isCompact: Bool
+
+        enum CodingKeys: String, CodingKey {
+            case tables, rejects
+            case bytesBefore = "bytes_before"
+            case bytesAfter = "bytes_after"
+            case isCompact = "compact"
+        }
+    }
+
+    private let store: String
+    private let allowsLoss: Bool
+    private let interruption: Interruption
+
+    /// Nothing is opened before it runs.
+    ///
+    /// - Parameters:
+    ///   - store: the store's path.
+    ///   - allowsLoss: whether open rejects may go.
+    ///   - interruption: ends making a copy.
+    public init(store: String, allowsLoss: Bool = false, interruption: Interruption = Interruption()) {
+        self.store = store
+        self.allowsLoss = allowsLoss
+        self.interruption = interruption
+    }
+
+    /// Strips the store, or a copy of it; blocks this thread as long.
+    ///
+    /// The bookkeeping goes in one transaction: whenever it is killed, the store is as it was, or stripped.
+    ///
+    /// - Parameter copy: where to make a stripped copy, and leave the store as it is; nil to strip the store itself. No file is there.
+    /// - Throws: `ImportError`: `.noInput` where there is no store, or it has no bookkeeping; `.usage` where a job is unfinished,
+    ///   conflicts are open, or rejects are that may not go; `.inUse` where another import has the store; `.cannotCreate` where a
+    ///   file is in the copy's place.
+    public func run(to copy: String? = nil) throws -> Outcome {
+        let destination = SQLiteDestination(store, durability: .full, interruption)
+        try destination.check()
+        guard destination.exists else {
+            throw ImportError(.storeNotFound, at: store, "there is no such store", advice: "Check the path.")
+        }
+        try destination.lock()
+        defer { destination.unlock() }
+        let rejects = try check()
+        let before = try Self.size(of: store)
+        guard let copy else {
+            let (tables, isCompact) = try strip(store)
+            let after = try Self.size(of: store)
+            return Outcome(
+                tables: tables,
+                rejects: rejects,
+                bytesBefore: before,
+                bytesAfter: after,
+                isCompact: isCompact
+            )
+        }
+        let part = copy + ".part"
+        for path in [copy, part] where FileNumber(path) != nil {
+            throw ImportError(.fileExists, at: path, "exists already", advice: "Remove it, or give another path.")
+        }
+        defer { unlink(part) }
+        try StoreCopy.make(of: store, at: part, interruption)
+        let (tables, isCompact) = try strip(part)
+        let after = try Self.size(of: part)
+        guard rename(part, copy) == 0 else {
+            let reason = String(cString: strerror(errno))
+            throw ImportError(.cannotCreate, at: copy, "\(reason)", advice: "Give another path.")
+        }
+        return Outcome(
+            tables: tables,
+            rejects: rejects,
+            bytesBefore: before,
+            bytesAfter: after,
+            isCompact: isCompact
+        )
+    }
+
+    /// Makes sure that nothing goes that is still needed.
+    ///
+    /// - Returns: how many rejects are open.
+    private func check() throws -> Int64 {
+        let conflicts = try StoreConflicts(of: store).count()
+        let inspection = StoreInspection(store: store)
+        return try inspection.read { database in
+            let jobs = try StoredJob.all(database)
+            guard !jobs.isEmpty else { throw inspection.noImport }
+            if let open = jobs.first(where: { $0.state != .finished }) {
+                throw ImportError(
+                    .jobUnfinished,
+                    at: store,
+                    "job \(open.id) is not finished",
+                    advice: "Finish it with \(call: .resuming(store: store)) first."
+                )
+            }
+            guard conflicts == 0 else {
+                throw ImportError(
+                    .jobUnfinished,
+                    at: store,
+                    "\(conflicts) of its conflicts \(conflicts == 1 ? "is" : "are") open",
+                    advice: "Resolve them first."
+                )
+            }
+            let rejects = try database.count("_import_reject", where: "state = 'open'")
+            guard rejects == 0 || allowsLoss else {
+                throw ImportError(
+                    .lossNotAllowed,
+                    at: store,
+                    "\(rejects) \(rejects == 1 ? "reject" : "rejects") would go",
+                    advice: "Export \(rejects == 1 ? "it" : "them") with \(call: .exportingRejects()) first, or allow "
+                        + "it with \(.allowsLoss)."
+                )
+            }
+            return rejects
+        }
+    }
+
+    /// - Returns: how many tables were dropped, and whether the file was made smaller.
+    private func strip(_ path: String) throws -> (tables: Int, isCompact: Bool) {
+        do {
+            guard let file = StoreFile(path) else {
+                throw ImportError(.storeReplaced, at: path, "is gone", advice: "Check the path.")
+            }
+            let writer = try StoreConnection.writer(path, durability: .full, of: file, interruption: interruption)
+            try RecordedFile.removeLeft(writer, store: path)
+            let tables = try writer.write { database in
+                let tables = try BookkeepingTable.texts(database, store: path).keys.sorted()
+                for table in tables { try database.execute(sql: "DROP TABLE main.\(table.quotedIdentifier)") }
+                return tables.count
+            }
+            let isCompact = try writer.inDatabase { database in
+                guard try Self.keepsRowIDs(database) else { return false }
+                // It attaches the file that it fills.
+                try StoreProtection.attachingOne(database) { try database.execute(sql: "VACUUM") }
+                return true
+            }
+            try StoreConnection.closeLast(writer, of: file, leavesWAL: true)
+            return (tables, isCompact)
+        } catch let error as DatabaseError {
+            throw ImportError(store: path, error)
+        }
+    }
+
+    /// True if `VACUUM` leaves all rows their row ids: those of an `INTEGER PRIMARY KEY`, or 1, 2, 3 and so on.
+    private static func keepsRowIDs(_ database: Database) throws -> Bool {
+        let tables = try String.fetchAll(
+            database,
+            sql: """
+                SELECT list.name FROM pragma_table_list AS list
+                WHERE schema = 'main' AND type = 'table' AND NOT wr AND NOT EXISTS (
+                    SELECT 1 FROM pragma_table_info(list.name) WHERE pk > 0 GROUP BY 1
+                    HAVING count(*) = 1 AND max(type) = 'INTEGER' COLLATE NOCASE
+                ) AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+                """
+        )
+        return try tables.allSatisfy { table in
+            let name = table.quotedIdentifier
+            let sql = "SELECT coalesce(min(rowid), 1) = 1 AND coalesce(max(rowid), 0) = count(*) FROM main.\(name)"
+            return try Bool.fetchOne(database, sql: sql) ?? false
+        }
+    }
+
+    private static func size(of path: String) throws -> Int64 {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        return (attributes[.size] as? NSNumber)?.int64Value ?? 0
+    }
+}

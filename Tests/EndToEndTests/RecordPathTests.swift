@@ -132,6 +132,13 @@ struct RecordPathTests {
         #expect(try rows("n") == ["1", "2"])
     }
 
+    @Test func theFirstOfSeveralPagesMayLackTheList() throws {
+        try importing(["1.json": #"{"items":[{"n":1}],"of":1}"#])
+        let second = try importing(["2.ndjson": "{\"of\":2,\"n\":0}\n{\"of\":2,\"items\":[{\"n\":2}]}\n"])
+        #expect(second.ending == .exit(0), "\(second.errorText)")
+        #expect(try rows("n") == ["1", "2"])
+    }
+
     @Test func aPathThatIsInNoSourceIsSaidBesideAnEmptyOne() throws {
         let result = try importing(["1.ndjson": "\n", "2.ndjson": #"{"n":2}"#], "--records", "$.x[*]")
         #expect(result.ending == .exit(65), "\(result.outputText)")

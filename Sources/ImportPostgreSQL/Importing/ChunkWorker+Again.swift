@@ -11,13 +11,13 @@ extension ChunkWorker.Task {
     func forEachBatch(
         of entry: ChunkEntry,
         _ plans: [EntityPlan],
-        _ decoder: ChunkDecoder<UnusedLayout>,
+        _ decoder: ChunkDecoder,
         _ connection: ServerConnection,
         _ body: (RowBatch, LateRejects) throws -> Void
     ) throws {
         let retried = try RetryTable(of: job)?.records(of: entry, areOpen: true, connection)
         try open(entry, decoder, retried)
-        var batch = DecodedBatch<UnusedLayout>()
+        var batch = DecodedBatch()
         while !decoder.isExhausted {
             try interruption.check()
             decoder.decode(upTo: ChunkWorker.batchSize, into: &batch)

@@ -32,7 +32,7 @@ final class ChunkWorker {
         /// Lets a decoder have a chunk.
         ///
         /// - Parameter retried: what its records are, in a retry.
-        func open(_ entry: ChunkEntry, _ decoder: ChunkDecoder<UnusedLayout>, _ retried: RetriedRecords? = nil) throws {
+        func open(_ entry: ChunkEntry, _ decoder: ChunkDecoder, _ retried: RetriedRecords? = nil) throws {
             let source = job.sources[entry.source]
             let chunk = SealedChunk(
                 entry,
@@ -43,7 +43,7 @@ final class ChunkWorker {
             try decoder.open(chunk, skipping: .none, source: source.description.name, retried: retried)
         }
 
-        func decoder(_ model: ServerModel) -> ChunkDecoder<UnusedLayout> {
+        func decoder(_ model: ServerModel) -> ChunkDecoder {
             // A retry knows of each of its records by itself which entity it is.
             let bySource = job.sources.map { source in
                 job.retry != nil
@@ -66,7 +66,7 @@ final class ChunkWorker {
     private let plans: [EntityPlan]
     /// Stages what records say, where entities relate to one another; nil where none do.
     private let staging: RelationStaging?
-    private let decoder: ChunkDecoder<UnusedLayout>
+    private let decoder: ChunkDecoder
     private let chunks: ChunkTable
     private let counts: ServerCounts
     private let owner: String
@@ -225,7 +225,7 @@ final class ChunkWorker {
         var tally = ServerCounts.Tally(entities: plans.count)
         for index in rows.indices { rows[index].begin() }
         try task.open(entry, decoder, retried)
-        var batch = DecodedBatch<UnusedLayout>()
+        var batch = DecodedBatch()
         // A chunk without records still has what is outside of them.
         repeat {
             try task.interruption.check()
@@ -405,25 +405,6 @@ final class ChunkWorker {
             throw failure
         }
     }
-}
-
-/// Rows go nowhere but into cells.
-final class UnusedLayout: RowLayout {
-    struct Schema {}
-
-    static let fewestRows = Int.max
-    var footprint: Int { 0 }
-
-    init(_ schema: Schema) {}
-
-    func reset() {}
-    func reserve(_ bytes: Int) {}
-    func open(_ entity: Int32) {}
-    func close(_ entity: Int32) {}
-    func append(_ values: RowValues, presence: UnsafeMutableBufferPointer<UInt64>, entity: Int32) -> Bool { false }
-    func mark() {}
-    func goBack() {}
-    func finish() {}
 }
 
 /// How long there has been nothing to do, and no importing process.

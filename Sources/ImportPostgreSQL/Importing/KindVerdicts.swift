@@ -18,7 +18,7 @@ final class KindVerdicts {
     private let connection: ServerConnection
     private let tables: RelatedTables
     private let known: KnownObjects
-    private let decoder: ChunkDecoder<UnusedLayout>
+    private let decoder: ChunkDecoder
     private let again: OpenRecordDecoder
     private let staging: RelationStaging
     private let counts: ServerCounts

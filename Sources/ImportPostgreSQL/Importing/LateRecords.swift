@@ -9,7 +9,7 @@ struct LateRecords {
 
     private let task: ChunkWorker.Task
     private let plans: [EntityPlan]
-    private let decoder: ChunkDecoder<UnusedLayout>
+    private let decoder: ChunkDecoder
 
     private var label: String { task.store.label }
 

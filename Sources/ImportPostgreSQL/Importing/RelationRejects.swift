@@ -39,7 +39,7 @@ final class RelationRejects {
 
     private let task: ChunkWorker.Task
     private let model: ServerModel
-    private let decoder: ChunkDecoder<UnusedLayout>
+    private let decoder: ChunkDecoder
 
     init(_ task: ChunkWorker.Task, _ model: ServerModel) {
         self.task = task

@@ -4,20 +4,20 @@ import ImportModel
 /// Decodes a chunk into batches of rows.
 ///
 /// Made and used by one worker; it keeps its memory from chunk to chunk.
-package final class ChunkDecoder<Layout: RowLayout> {
+package final class ChunkDecoder {
     private let reader: ChunkReader
     /// A decoder for each entity that a source has.
     private var decoders: [RecordDecoder]
     /// Decodes records of entities that relate to one another; nil where none do.
     private let graph: GraphDecoder?
     /// The same for most of them; nil where there are none such.
-    private var shortGraph: ShortGraphDecoder<Layout>?
+    private var shortGraph: ShortGraphDecoder?
     /// Whether nested objects and links are laid out.
     private var laysOutGraph: Bool
     /// Per source of the job, the index in `decoders` of each of its record paths.
     private let places: [[Int]]
     private let entities: Int
-    private let layouts: Layout.Schema?
+    private let layouts: RowImageSchema?
     private let maxDepth: Int
     private var hasher = XXH3Hasher()
     /// Whether the chunk has no more records.
@@ -35,13 +35,13 @@ package final class ChunkDecoder<Layout: RowLayout> {
     ///   - plans: per source of the job, the plan of each of its record paths.
     ///   - entities: how many entities the job has.
     ///   - graph: the plan of its entities together, where they relate to one another.
-    ///   - layouts: what the layouts have in common that rows go into, where their plan says so; nil where none do.
+    ///   - layouts: the tables of the images that rows go into, where their plan says so; nil where none do.
     ///   - options: the job's: how deeply a record may be nested, and what a value does that does not fit.
     package init(
         plans: [[EntityPlan]],
         entities: Int,
         graph: GraphPlan? = nil,
-        layouts: Layout.Schema?,
+        layouts: RowImageSchema? = nil,
         options: JobOptions
     ) {
         self.graph = graph.map { GraphDecoder(plan: $0, options: options) }
@@ -94,12 +94,12 @@ package final class ChunkDecoder<Layout: RowLayout> {
     /// Decodes the next records.
     ///
     /// - Parameter maxRecords: how many at most, from 1.
-    package func decode(upTo maxRecords: Int, into decoded: inout DecodedBatch<Layout>) {
+    package func decode(upTo maxRecords: Int, into decoded: inout DecodedBatch) {
         decoded.layout?.reset()
         decode(upTo: maxRecords, into: &decoded.rows, &decoded.layout)
     }
 
-    private func decode(upTo maxRecords: Int, into batch: inout RowBatch, _ layout: inout Layout?) {
+    private func decode(upTo maxRecords: Int, into batch: inout RowBatch, _ layout: inout RowImage?) {
         batch.reset(entities: entities)
         guard let chunk = reader.chunk, !isExhausted else { return }
         prepare(&batch, &layout, records: min(maxRecords, chunk.entry.records - reader.line), in: chunk)
@@ -177,7 +177,7 @@ package final class ChunkDecoder<Layout: RowLayout> {
     }
 
     /// Reserves memory for the next records.
-    private func prepare(_ batch: inout RowBatch, _ layout: inout Layout?, records: Int, in chunk: SealedChunk) {
+    private func prepare(_ batch: inout RowBatch, _ layout: inout RowImage?, records: Int, in chunk: SealedChunk) {
         let width = decoders.reduce(0) { max($0, $1.plan.attributes.count) }
         if !open(&layout, records: records, in: chunk) { batch.reserve(cells: records * width) }
         batch.reserve(rows: records, attributes: width)
@@ -193,13 +193,13 @@ package final class ChunkDecoder<Layout: RowLayout> {
     /// Lets a batch have a layout, where some rows may go into one.
     ///
     /// - Returns: whether all rows may.
-    private func open(_ layout: inout Layout?, records: Int, in chunk: SealedChunk) -> Bool {
+    private func open(_ layout: inout RowImage?, records: Int, in chunk: SealedChunk) -> Bool {
         if let shortGraph { return open(&layout, for: shortGraph, records: records, in: chunk) }
-        guard let layouts, records >= Layout.fewestRows, decoders.contains(where: \.plan.laysOutRows) else {
+        guard let layouts, records >= RowImage.fewestRows, decoders.contains(where: \.plan.laysOutRows) else {
             layout = nil
             return false
         }
-        let opened = layout ?? Layout(layouts)
+        let opened = layout ?? RowImage(layouts)
         layout = opened
         opened.reserve((bytes.count - reader.offset) / (chunk.entry.records - reader.line) * records)
         for decoder in decoders where decoder.plan.laysOutRows { opened.open(decoder.plan.index) }
@@ -208,16 +208,16 @@ package final class ChunkDecoder<Layout: RowLayout> {
 
     /// The same for entities that relate to one another: their records' own rows have cells in any case.
     private func open(
-        _ layout: inout Layout?,
-        for graph: borrowing ShortGraphDecoder<Layout>,
+        _ layout: inout RowImage?,
+        for graph: borrowing ShortGraphDecoder,
         records: Int,
         in chunk: SealedChunk
     ) -> Bool {
-        guard laysOutGraph, retried == nil, let layouts, records >= Layout.fewestRows else {
+        guard laysOutGraph, retried == nil, let layouts, records >= RowImage.fewestRows else {
             layout = nil
             return false
         }
-        let opened = layout ?? Layout(layouts)
+        let opened = layout ?? RowImage(layouts)
         layout = opened
         opened.reserve((bytes.count - reader.offset) / (chunk.entry.records - reader.line) * records)
         for table in graph.tables { opened.open(table) }

@@ -10,7 +10,7 @@ extension RecordDecoder {
         _ input: Input,
         isNoObject: Bool,
         to batch: inout RowBatch,
-        _ layout: (some RowLayout)?
+        _ layout: RowImage?
     ) {
         let firstByte = batch.bytes.count
         let count = fillCells(input, isNoObject: isNoObject, &batch)
@@ -93,14 +93,13 @@ extension RecordDecoder {
 
     /// Lays out the row at hand.
     ///
-    /// - Parameter count: how many cells it has.
     /// - Returns: whether it is there; its presence mask is then that of what the record mentions.
     @inline(__always)
     private func layOut(
         _ count: Int,
         _ input: Input,
         _ batch: borrowing RowBatch,
-        _ layout: (some RowLayout)?
+        _ layout: RowImage?
     ) -> Bool {
         guard let layout else { return false }
         guard unmet.isEmpty else {

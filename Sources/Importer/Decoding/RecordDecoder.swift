@@ -131,7 +131,7 @@ struct RecordDecoder {
     /// Appends the record's row to `batch`, or a reject with all of its errors.
     ///
     /// - Parameter layout: where rows go that are laid out; nil for none.
-    mutating func decode(_ input: Input, into batch: inout RowBatch, laidOutIn layout: (some RowLayout)?) {
+    mutating func decode(_ input: Input, into batch: inout RowBatch, laidOutIn layout: RowImage?) {
         let isNoObject = find(input)
         appendRow(input, isNoObject: isNoObject, to: &batch, layout)
     }

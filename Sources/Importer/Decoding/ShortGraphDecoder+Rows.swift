@@ -4,7 +4,6 @@ import ImportModel
 extension ShortGraphDecoder {
     /// Lays out the row of a nested object whose cells its decoder has.
     ///
-    /// - Parameter count: how many cells it has.
     /// - Returns: whether it is there.
     func layOut(
         _ node: ShortGraphPlan.Node,
@@ -42,8 +41,6 @@ extension ShortGraphDecoder {
     }
 
     /// Finds out whether the batch has said last what the object says whose cells its decoder has.
-    ///
-    /// - Parameter count: how many cells it has.
     mutating func statement(
         _ node: ShortGraphPlan.Node,
         _ decoder: UnsafeMutablePointer<RecordDecoder>,
@@ -80,7 +77,7 @@ extension ShortGraphDecoder {
     }
 
     /// Lays out a record's own row, whose identifier is its row id, once all of its cells are there.
-    func layOut(_ index: Int, _ input: RecordDecoder.Input, _ batch: inout RowBatch, _ layout: Layout) {
+    func layOut(_ index: Int, _ input: RecordDecoder.Input, _ batch: inout RowBatch, _ layout: RowImage) {
         let row = batch.rows[index]
         let presence = memory.rowPresence
         for word in 0..<nodes[Int(row.entity)].presenceWords {
@@ -115,7 +112,7 @@ extension ShortGraphDecoder {
         _ table: Int32,
         _ input: RecordDecoder.Input,
         _ batch: borrowing RowBatch,
-        _ layout: Layout
+        _ layout: RowImage
     ) -> Bool {
         batch.bytes.withUnsafeBufferPointer { own in
             let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)

@@ -5,7 +5,7 @@ import ImportModel
 /// What it makes of a record is what `GraphDecoder` makes of it. It leaves those to that one that have an error, lack something,
 /// or are unusual in another way. Nested objects without identifier, and links, are laid out where a batch has a layout. Made
 /// and used by one worker.
-struct ShortGraphDecoder<Layout: RowLayout> {
+struct ShortGraphDecoder {
     /// The object around a nested one.
     struct Around {
         /// The index of its row in the batch; where it is laid out, that of the record's own.
@@ -51,7 +51,7 @@ struct ShortGraphDecoder<Layout: RowLayout> {
     let memory: DecoderMemory
     let decoders: UnsafeMutablePointer<RecordDecoder>
     /// Where rows go that are laid out; nil for none.
-    var layout: Layout?
+    var layout: RowImage?
     /// How many rows of each entity without identifier the batch has.
     private var numbers: [Int32]
     /// The same before the record at hand.
@@ -96,7 +96,7 @@ struct ShortGraphDecoder<Layout: RowLayout> {
     /// Begins a batch.
     ///
     /// - Parameter layout: where its rows go that are laid out; nil for none.
-    mutating func begin(_ layout: Layout?) {
+    mutating func begin(_ layout: RowImage?) {
         self.layout = layout
         for index in numbers.indices { (numbers[index], repeated[index]) = (0, 0) }
         if layout != nil { statements.reset() }

@@ -5,25 +5,21 @@ import ImportModel
 /// It commits batches, each in one transaction with everything that counts it. It is specialised for its store where it is
 /// used, so that a row costs no look-up of a witness.
 protocol BatchWriter: AnyObject {
-    /// How rows are laid out before the worker's turn to commit.
-    associatedtype Layout: RowLayout
     associatedtype Progress: CommitProgress
 
-    /// What the layouts of its batches have in common; nil where rows are not laid out.
-    var layoutSchema: Layout.Schema? { get }
+    /// The tables of its batches' images; nil where rows are not laid out.
+    var layoutSchema: RowImageSchema? { get }
 
     /// Commits a batch: rows, rejects, ledger, counts and the marker, all or nothing.
     ///
     /// - Parameters:
-    ///   - chunk: whose records the batch has.
-    ///   - chunkBytes: the chunk's.
     ///   - progress: how far the job is; brought up to the batch's end when it is committed.
     ///   - isSynced: whether the commit must be on the disk before this returns.
     /// - Returns: what it has changed.
     /// - Throws: `ImportError` when the store cannot be written, `RejectLimit.Excess` when the batch has one reject too many,
     ///   `UnusableLayout` when its layout is not to be used; nothing of the batch is in the store then.
     func commit(
-        _ batch: borrowing DecodedBatch<Layout>,
+        _ batch: borrowing DecodedBatch,
         of chunk: SealedChunk,
         chunkBytes: [UInt8],
         progress: inout Progress,
@@ -59,7 +55,6 @@ protocol BatchWriters: Sendable {
     /// - Parameters:
     ///   - plans: the worker's own, of the model's entities in their order; told how their rows reach the store.
     ///   - graph: the plan of its entities together, where they relate to one another.
-    ///   - progress: how far the job is.
     func writer(_ plans: [EntityPlan], _ graph: GraphPlan?, _ progress: Writer.Progress) throws -> Writer
 
     /// Ends what serves all writers, after they are closed; called once.

@@ -4,11 +4,9 @@ import Synchronization
 /// The workers of an import: each takes chunks in order, decodes them side by side with the others, and commits them
 /// when their turn comes.
 ///
-/// It is generic over the writers, and with them over where rows go, so that decoding is specialised for it.
+/// It is generic over the writers, so that it is specialised for the store.
 final class ImportStage<Writers: BatchWriters>: Sendable {
     private typealias Writer = Writers.Writer
-    private typealias Batch = ListedBatch<Writers.Writer.Layout>
-    private typealias Decoder = ChunkDecoder<Writers.Writer.Layout>
 
     private let context: RunContext
     private let job: StoredJob
@@ -22,7 +20,6 @@ final class ImportStage<Writers: BatchWriters>: Sendable {
 
     /// - Parameters:
     ///   - run: the job's, which continues after the store's marker.
-    ///   - model: the job's.
     ///   - writers: of the workers, which commit through them.
     init(_ run: JobRun, _ model: ModelDescription, _ writers: Writers) {
         context = run.context
@@ -71,9 +68,9 @@ final class ImportStage<Writers: BatchWriters>: Sendable {
                 : source.entities.compactMap { name in plans.first { $0.entity.name == name } }
         }
         let writer = try writers.writer(plans, graph, state.withLock { $0 })
-        var batches = BatchStock<Writer.Layout>()
+        var batches = BatchStock()
         do {
-            let decoder = Decoder(
+            let decoder = ChunkDecoder(
                 plans: bySource,
                 entities: plans.count,
                 graph: graph,
@@ -109,12 +106,12 @@ final class ImportStage<Writers: BatchWriters>: Sendable {
 
     private func importChunk(
         _ item: ChunkQueue.Item,
-        _ decoder: Decoder,
+        _ decoder: ChunkDecoder,
         _ writer: Writer,
-        _ stock: inout BatchStock<Writer.Layout>
+        _ stock: inout BatchStock
     ) throws {
         try open(item.chunk, skipping: item.committed, decoder, writer)
-        var decoded: [Batch] = []
+        var decoded: [ListedBatch] = []
         repeat {
             decodeAhead(item, decoder, into: &decoded, &stock)
             try turn.wait(for: item.turn)
@@ -138,9 +135,9 @@ final class ImportStage<Writers: BatchWriters>: Sendable {
     /// Decodes until it is time to commit: about a chunk's size ahead, no further.
     private func decodeAhead(
         _ item: ChunkQueue.Item,
-        _ decoder: Decoder,
-        into decoded: inout [Batch],
-        _ stock: inout BatchStock<Writer.Layout>
+        _ decoder: ChunkDecoder,
+        into decoded: inout [ListedBatch],
+        _ stock: inout BatchStock
     ) {
         let allowance = max(context.options.chunkSize, 1 << 20)
         let commitEvery = context.options.commitEvery
@@ -161,7 +158,7 @@ final class ImportStage<Writers: BatchWriters>: Sendable {
     private func open(
         _ chunk: SealedChunk,
         skipping committed: CommittedPrefix,
-        _ decoder: Decoder,
+        _ decoder: ChunkDecoder,
         _ writer: Writer
     ) throws {
         let source = job.sources[chunk.entry.source].description.name
@@ -170,14 +167,14 @@ final class ImportStage<Writers: BatchWriters>: Sendable {
     }
 
     /// Begins the chunk again from where the store is; only the worker whose turn it is may do so.
-    private func reopen(_ chunk: SealedChunk, _ decoder: Decoder, _ writer: Writer) throws {
+    private func reopen(_ chunk: SealedChunk, _ decoder: ChunkDecoder, _ writer: Writer) throws {
         try open(chunk, skipping: state.withLock { $0.marker.committed }, decoder, writer)
     }
 
     private func commit(
-        _ batch: borrowing DecodedBatch<Writer.Layout>,
+        _ batch: borrowing DecodedBatch,
         _ chunk: SealedChunk,
-        _ decoder: Decoder,
+        _ decoder: ChunkDecoder,
         _ writer: Writer
     ) throws {
         // The chunk goes after its last commit; where it cannot be cut again, that commit must be on the disk by then.
@@ -212,13 +209,13 @@ final class ImportStage<Writers: BatchWriters>: Sendable {
     private func commitRecords(
         before ordinal: Int64,
         of chunk: SealedChunk,
-        _ decoder: Decoder,
+        _ decoder: ChunkDecoder,
         _ writer: Writer
     ) throws {
         for entity in model.entities.indices { decoder.closeLayouts(of: Int32(entity)) }
         try reopen(chunk, decoder, writer)
         var left = Int(ordinal - state.withLock { $0.marker.recordOrdinal }) - 1
-        var batch = DecodedBatch<Writer.Layout>()
+        var batch = DecodedBatch()
         while left > 0, !decoder.isExhausted {
             decoder.decode(upTo: min(left, context.options.commitEvery), into: &batch)
             try context.interruption.check()
@@ -229,12 +226,12 @@ final class ImportStage<Writers: BatchWriters>: Sendable {
 }
 
 /// Batches that are not in use, kept for their memory.
-private struct BatchStock<Layout: RowLayout> {
-    private var spare: [ListedBatch<Layout>] = []
+private struct BatchStock {
+    private var spare: [ListedBatch] = []
 
-    mutating func take() -> ListedBatch<Layout> { spare.popLast() ?? ListedBatch() }
+    mutating func take() -> ListedBatch { spare.popLast() ?? ListedBatch() }
 
-    mutating func give(_ batch: ListedBatch<Layout>) {
+    mutating func give(_ batch: ListedBatch) {
         if spare.count < 4 { spare.append(batch) }
     }
 }

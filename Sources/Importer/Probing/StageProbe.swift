@@ -9,7 +9,7 @@ package final class StageProbe {
     struct DecodedChunk {
         let chunk: SealedChunk
         let bytes: [UInt8]
-        let batches: [ListedBatch<RowImage>]
+        let batches: [ListedBatch]
     }
 
     let job: StoredJob
@@ -82,7 +82,7 @@ package final class StageProbe {
     package func decode(commitEvery: Int = 10_000) throws -> (rows: Int, rejects: Int) {
         let decoder = makeDecoder(imaging: true)
         var (rows, rejects) = (0, 0)
-        var batch = DecodedBatch<RowImage>()
+        var batch = DecodedBatch()
         for chunk in chunks {
             try decoder.open(chunk, skipping: .none, source: chunk.directory.path)
             while !decoder.isExhausted {
@@ -105,9 +105,9 @@ package final class StageProbe {
         return ProbeRows(
             chunks: try chunks.map { chunk in
                 try decoder.open(chunk, skipping: .none, source: chunk.directory.path)
-                var batches: [ListedBatch<RowImage>] = []
+                var batches: [ListedBatch] = []
                 while !decoder.isExhausted {
-                    let batch = ListedBatch<RowImage>()
+                    let batch = ListedBatch()
                     decoder.decode(upTo: commitEvery, into: &batch.content)
                     batches.append(batch)
                 }
@@ -124,7 +124,7 @@ package final class StageProbe {
         try StoreProbe(path, job: job, model: model, plans: plans)
     }
 
-    private func makeDecoder(imaging: Bool) -> ChunkDecoder<RowImage> {
+    private func makeDecoder(imaging: Bool) -> ChunkDecoder {
         for plan in plans { plan.laysOutRows = imaging }
         return ChunkDecoder(plans: [plans], entities: plans.count, layouts: images, options: job.options)
     }

@@ -43,7 +43,7 @@ final class AttachedImage {
     ///   - body: what reads it; in transactions of its own, which it ends.
     /// - Throws: what `body` throws; `DatabaseError` where the image cannot be shown, or not be taken away afterwards, for
     ///   lack of memory.
-    func showing(_ batch: borrowing DecodedBatch<RowImage>, _ body: () throws -> Void) throws {
+    func showing(_ batch: borrowing DecodedBatch, _ body: () throws -> Void) throws {
         guard let image = batch.layout, !image.isEmpty else { return try body() }
         try show(image)
         do {

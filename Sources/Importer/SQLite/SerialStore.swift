@@ -175,7 +175,7 @@ package final class SerialStore {
         let graph = try GraphPlan(model, onConflict: options.onConflict, transformers: transformers)
         let writer = try writers.writer(graph.plans, graph, writers.progress)
         defer { try? writer.close() }
-        let decoder = ChunkDecoder<RowImage>(
+        let decoder = ChunkDecoder(
             plans: sources.map { source in
                 isRetry
                     ? graph.plans : source.entities.compactMap { name in graph.plans.first { $0.entity.name == name } }
@@ -198,7 +198,7 @@ package final class SerialStore {
     private func take(
         _ chunk: Chunk,
         upTo last: Int64,
-        _ decoder: ChunkDecoder<RowImage>,
+        _ decoder: ChunkDecoder,
         _ writer: StoreWriter,
         _ plans: [EntityPlan],
         _ progress: inout JobProgress
@@ -207,7 +207,7 @@ package final class SerialStore {
         let source = sources[entry.source].description.name
         try decoder.open(chunk.chunk, skipping: .none, source: source, retried: chunk.retried)
         var refused = chunk.refused[...]
-        var batch = DecodedBatch<RowImage>()
+        var batch = DecodedBatch()
         repeat {
             try interruption.check()
             let next = entry.firstOrdinal + Int64(entry.records - decoder.recordsLeft)

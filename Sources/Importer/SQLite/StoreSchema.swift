@@ -288,18 +288,6 @@ enum StoreSchema {
 }
 
 extension AttributeDescription {
-    /// The column's declared type, whose affinity leaves the stored values as they are
-    /// (<https://www.sqlite.org/datatype3.html>).
-    var declaredType: String {
-        switch type {
-        case .integer16, .integer32, .integer64, .boolean, .bitfield: "INTEGER"
-        case .float, .double: "REAL"
-        case .date: storage == .iso8601 ? "TEXT" : "INTEGER"
-        case .string, .decimal, .uuid, .uri, .json: "TEXT"
-        case .binary: "BLOB"
-        }
-    }
-
     /// What the values in the column are, for a person: two forms do not mix in one, integers of any width do.
     fileprivate var storedForm: String {
         if [.integer16, .integer32, .integer64].contains(type) { return "integer" }

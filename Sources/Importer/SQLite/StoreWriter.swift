@@ -120,7 +120,7 @@ final class StoreWriter: BatchWriter {
     }
 
     func commit(
-        _ decoded: borrowing DecodedBatch<RowImage>,
+        _ decoded: borrowing DecodedBatch,
         of chunk: SealedChunk,
         chunkBytes: [UInt8],
         progress: inout JobProgress,
@@ -226,7 +226,7 @@ final class StoreWriter: BatchWriter {
     /// (<https://www.sqlite.org/lang_transaction.html>).
     private func transaction(
         _ database: Database,
-        reading batch: borrowing DecodedBatch<RowImage>,
+        reading batch: borrowing DecodedBatch,
         _ body: () throws -> Database.TransactionCompletion
     ) throws {
         func run() throws {

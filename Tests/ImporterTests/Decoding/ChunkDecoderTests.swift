@@ -30,16 +30,10 @@ struct ChunkDecoderTests {
             )
         }
 
-        func decoder(skipping committed: CommittedPrefix = .none) throws -> ChunkDecoder<TextRows> {
+        func decoder(skipping committed: CommittedPrefix = .none) throws -> ChunkDecoder {
             let model = try ModelDescription(parsing: Array(MemoryImport.model.utf8))
             let plan = try EntityPlan(entity: model.entities[0], index: 0)
-            plan.laysOutRows = true
-            let decoder = ChunkDecoder<TextRows>(
-                plans: [[plan]],
-                entities: 1,
-                layouts: model,
-                options: JobOptions(model: model)
-            )
+            let decoder = ChunkDecoder(plans: [[plan]], entities: 1, options: JobOptions(model: model))
             try decoder.open(chunk, skipping: committed, source: "item.json")
             return decoder
         }
@@ -54,11 +48,11 @@ struct ChunkDecoderTests {
         var prefixes: [CommittedPrefix] = []
         var areEnds: [Bool] = []
 
-        init(_ decoder: ChunkDecoder<TextRows>, by size: Int) {
-            var batch = DecodedBatch<TextRows>()
+        init(_ decoder: ChunkDecoder, by size: Int) {
+            var batch = DecodedBatch()
             while !decoder.isExhausted {
                 decoder.decode(upTo: size, into: &batch)
-                rows += batch.layout?.rows[0] ?? []
+                rows += batch.rows.texts(of: 0, attributes: 1, decoder.bytes)
                 rejects += batch.rows.rejects.map(\.ordinal)
                 read += batch.rows.recordsRead.reduce(0, +)
                 let end = batch.rows.end

@@ -29,7 +29,7 @@ struct DecodedRecords {
                         byteOffset: Int64(start),
                         ordinal: Int64(index + 1)
                     )
-                    decoder.decode(input, into: &batch, laidOutIn: nil as RowImage?)
+                    decoder.decode(input, into: &batch, laidOutIn: nil)
                 }
             }
             batch.recordsRead[Int(decoder.plan.index)] += 1

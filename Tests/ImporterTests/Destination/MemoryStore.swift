@@ -297,75 +297,51 @@ struct MemoryWriters: BatchWriters {
     var unread: [[AttributeDescription]] { model.entities.map { _ in [] } }
 
     func writer(_ plans: [EntityPlan], _ graph: GraphPlan?, _ progress: MemoryProgress) throws -> MemoryWriter {
-        for plan in plans { plan.laysOutRows = true }
-        return MemoryWriter(store: store, model: model, job: job)
+        MemoryWriter(store: store, model: model, job: job)
     }
 
     func close() {}
 }
 
-/// Rows as texts, made beside the other workers.
-final class TextRows: RowLayout {
-    static let fewestRows = 1
-
-    private let model: ModelDescription
-    private(set) var rows: [[String]]
-    private var isOpen: [Bool]
-    private var marked: (rows: [[String]], isOpen: [Bool]) = ([], [])
-
-    init(_ model: ModelDescription) {
-        self.model = model
-        rows = Array(repeating: [], count: model.entities.count)
-        isOpen = Array(repeating: false, count: model.entities.count)
-    }
-
-    var footprint: Int { rows.reduce(0) { $0 + $1.reduce(0) { $0 + $1.utf8.count } } }
-
-    func reset() {
-        for entity in rows.indices { rows[entity] = [] }
-        for entity in isOpen.indices { isOpen[entity] = false }
-    }
-
-    func reserve(_ bytes: Int) {}
-    func open(_ entity: Int32) { isOpen[Int(entity)] = true }
-    func close(_ entity: Int32) { isOpen[Int(entity)] = false }
-    func finish() {}
-    func mark() { marked = (rows, isOpen) }
-    func goBack() { (rows, isOpen) = marked }
-
-    func append(_ values: RowValues, presence: UnsafeMutableBufferPointer<UInt64>, entity: Int32) -> Bool {
-        guard isOpen[Int(entity)] else { return false }
-        var next = 0
-        let texts = model.entities[Int(entity)].attributes.indices.map { attribute -> String in
-            guard presence[attribute >> 6] & (1 << UInt64(attribute & 63)) != 0 else { return "NULL" }
-            defer { next += 1 }
-            let cell = values.cells[next]
-            switch cell.tag {
-            case .null: return "NULL"
-            case .integer: return "\(cell.integerValue)"
-            case .real: return "\(cell.realValue)"
-            case .chunkText, .batchText, .generatedText, .batchBlob:
-                return String(decoding: values.text(cell), as: UTF8.self)
+extension RowBatch {
+    /// Its rows of an entity as texts; what a record does not mention is NULL.
+    ///
+    /// - Parameter chunk: the chunk's bytes.
+    func texts(of entity: Int, attributes: Int, _ chunk: [UInt8]) -> [String] {
+        rows.filter { $0.entity == entity }.map { row in
+            var next = row.firstCell
+            let texts = (0..<attributes).map { attribute -> String in
+                guard isPresent(attribute, in: row) else { return "NULL" }
+                defer { next += 1 }
+                let cell = cells[next]
+                switch cell.tag {
+                case .null: return "NULL"
+                case .integer: return "\(cell.integerValue)"
+                case .real: return "\(cell.realValue)"
+                case .chunkText, .batchText, .generatedText, .batchBlob:
+                    let bytes = cell.tag == .chunkText ? chunk : self.bytes
+                    return String(decoding: bytes[cell.textOffset..<cell.textOffset + cell.textLength], as: UTF8.self)
+                }
             }
+            return texts.joined(separator: "|")
         }
-        rows[Int(entity)].append(texts.joined(separator: "|"))
-        return true
     }
 }
 
 final class MemoryWriter: BatchWriter {
     private let store: MemoryStore
     private let job: StoredJob
-    let layoutSchema: ModelDescription?
+    private let model: ModelDescription
+    let layoutSchema: RowImageSchema? = nil
 
     init(store: MemoryStore, model: ModelDescription, job: StoredJob) {
         self.store = store
         self.job = job
-        layoutSchema = model
+        self.model = model
     }
 
     func commit(
-        _ batch: borrowing DecodedBatch<TextRows>,
+        _ batch: borrowing DecodedBatch,
         of chunk: SealedChunk,
         chunkBytes: [UInt8],
         progress: inout MemoryProgress,
@@ -374,9 +350,10 @@ final class MemoryWriter: BatchWriter {
         let end = batch.rows.end
         let rejects = batch.rows.rejects
         let read = batch.rows.recordsRead.reduce(0, +)
-        let laidOut = batch.layout?.rows ?? []
-        // All rows are laid out here, or the test means nothing.
-        guard batch.rows.rows.allSatisfy(\.isLaidOut) else { throw MemoryStore.Failure() }
+        let content = batch.rows
+        let rows = model.entities.indices.map { entity in
+            content.texts(of: entity, attributes: model.entities[entity].attributes.count, chunkBytes)
+        }
         var next = progress
         next.marker.bytes += max(0, end.byteOffset - next.marker.byteOffset)
         next.marker.byteOffset = end.byteOffset
@@ -398,7 +375,7 @@ final class MemoryWriter: BatchWriter {
                 guard left > 0 else { throw MemoryStore.Failure() }
                 state.commitsLeft = left - 1
             }
-            for (entity, rows) in laidOut.enumerated() { state.rows[entity] += rows }
+            for (entity, rows) in rows.enumerated() { state.rows[entity] += rows }
             state.rejects += rejects.map(\.ordinal)
             state.read += read
             state.progress = next

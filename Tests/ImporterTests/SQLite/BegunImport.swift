@@ -11,13 +11,13 @@ final class BegunImport {
     let run: JobRun
     /// In the order of the source.
     let chunks: [SealedChunk]
-    let decoder: ChunkDecoder<RowImage>
+    let decoder: ChunkDecoder
     /// How far the job is, as the worker knows it.
     private(set) var progress: JobProgress
     private let destination: SQLiteDestination
     private let writers: StoreWriters
     private let writer: StoreWriter
-    private var batch = DecodedBatch<RowImage>()
+    private var batch = DecodedBatch()
 
     /// - Parameters:
     ///   - records: the source.

@@ -148,7 +148,7 @@ final class ImageBesideTables {
         let (attached, result) = try queue.inDatabase { database in
             let attached = try AttachedImage(database, schema)
             var result: Result?
-            var batch = DecodedBatch<RowImage>()
+            var batch = DecodedBatch()
             batch.layout = image
             try attached.showing(batch) { result = try body(database) }
             return (attached, result)

@@ -339,7 +339,7 @@ struct RowImageTests {
             let writer = try RowWriter(database, plan: plan, constraints: constraints)
             func copy() throws -> ClosedRange<Int64>? {
                 var rowIDs: ClosedRange<Int64>?
-                var batch = DecodedBatch<RowImage>()
+                var batch = DecodedBatch()
                 batch.layout = rows.image
                 try attached.showing(batch) {
                     try database.inTransaction(.deferred) {

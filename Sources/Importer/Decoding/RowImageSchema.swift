@@ -3,7 +3,7 @@ import ImportModel
 /// The tables of a job's images: one for each entity, with a column for each attribute.
 ///
 /// All images have the same first page and the same roots, so they differ by their rows only.
-final class RowImageSchema {
+package final class RowImageSchema {
     /// An entity's table, in memory that lives as long as the schema.
     struct Table {
         /// How many columns it has.

@@ -1,3 +1,5 @@
+import ImportModel
+
 /// A value as a record has it (<https://www.sqlite.org/fileformat2.html#record_format>): its serial type, and what is
 /// for it in the record's body.
 struct RecordField {
@@ -117,5 +119,19 @@ enum Varint {
     private static func byte(_ index: Int, of value: UInt64, _ size: Int) -> UInt8 {
         let bits = UInt8(truncatingIfNeeded: value >> UInt64(7 * (size - 1 - index)))
         return index == size - 1 ? bits & 0x7F : bits | 0x80
+    }
+}
+
+extension AttributeDescription {
+    /// The column's declared type, whose affinity leaves the stored values as they are
+    /// (<https://www.sqlite.org/datatype3.html>).
+    var declaredType: String {
+        switch type {
+        case .integer16, .integer32, .integer64, .boolean, .bitfield: "INTEGER"
+        case .float, .double: "REAL"
+        case .date: storage == .iso8601 ? "TEXT" : "INTEGER"
+        case .string, .decimal, .uuid, .uri, .json: "TEXT"
+        case .binary: "BLOB"
+        }
     }
 }

@@ -12,7 +12,7 @@ import ImportModel
 /// Each entity has a table: a B-tree of leaves, and a root above them where there are several. A row that is larger than a
 /// page, or has a value that its column would convert, is in no image, and none of its entity's that come after it are, as
 /// rows keep their order.
-final class RowImage: RowLayout {
+final class RowImage {
     /// How large a page is, in bytes: the definition of a table of 2,000 columns fits, which is as many as one has.
     static let pageSize = 32_768
     /// Fewer rows are written one by one in less time than it takes to show an image to SQLite.
@@ -33,8 +33,6 @@ final class RowImage: RowLayout {
         pages.deinitialize(count: 1)
         pages.deallocate()
     }
-
-    var footprint: Int { bytes.count }
 
     /// The database, as `finish` has left it.
     var bytes: UnsafeMutableRawBufferPointer { pages.pointee.bytes }

@@ -8,26 +8,8 @@ struct JobChunks {
     let store: String
 
     /// The record of a job's chunk directory; nil where there is nothing of the job's.
-    ///
-    /// Older versions made no record: then the manifest's token tells.
     func recorded(of job: StoredJob) throws -> RecordedFile? {
-        guard !job.takesChunks else { return nil }
-        if let recorded = try record(of: job) { return recorded }
-        guard let directory = try? ChunkDirectory(path: job.chunkDirectory, creates: false),
-            try ChunkManifest.readWhatIsSound(in: directory)?.header.job == job.token
-        else { return nil }
-        var found = RecordedFile(chunksOf: job, isMade: isDefault(job.chunkDirectory))
-        found.number = directory.number
-        return found
-    }
-
-    private func record(of job: StoredJob) throws -> RecordedFile? {
         try journal.files().first { $0.isUsed(forChunksOf: job) }
-    }
-
-    /// Whether a directory has the name that the importer gives to its own.
-    private func isDefault(_ path: String) -> Bool {
-        path.hasPrefix(JobOpening.absolute(store) + ".chunks")
     }
 
     /// Opens a job's chunk directory, or makes it; which it is, is in the store before anything is put into it.
@@ -40,7 +22,7 @@ struct JobChunks {
             if let given, given != job.chunkDirectory { throw Self.cannotMove(job) }
             return try ChunkDirectory(path: job.chunkDirectory, creates: false)
         }
-        let recorded = try self.record(of: job)
+        let recorded = try self.recorded(of: job)
         if let recorded, recorded.path != job.chunkDirectory {
             throw ImportError(
                 .storeDamaged,
@@ -53,7 +35,7 @@ struct JobChunks {
         let path = given ?? job.chunkDirectory
         let isMoved = path != job.chunkDirectory
         if isMoved, !job.sources.allSatisfy(\.description.isRepeatable) { throw Self.cannotMove(job) }
-        let old = isMoved ? try self.recorded(of: job) : nil
+        let old = isMoved ? recorded : nil
         job.chunkDirectory = path
         let place = ChunkPlace(path: path, sources: job.sources.map(\.description))
         var file = RecordedFile(chunksOf: job, isMade: true)
@@ -79,8 +61,8 @@ struct JobChunks {
             )
         }
         if isOwn, let recorded { return try saved(recorded, job, directory) }
-        // Made for this job, but not noted as such before a kill; or of a version that made no notes.
-        file.isMade = !isMoved && recorded?.number == nil && recorded?.isMade ?? isDefault(path)
+        // Made for this job, but not noted as such before a kill.
+        file.isMade = !isMoved && recorded?.number == nil && recorded?.isMade == true
         file.number = directory.number
         try save(file, job, insteadOf: old)
         return directory
@@ -143,7 +125,7 @@ struct JobChunks {
             try directory.removeChunks(found.numbers, keeping: Set(entries.map(\.number)))
         }
         try directory.remove(ChunkDirectory.temporaryName(name))
-        if let content = point.manifest, content.header.format == ChunkManifest.formatVersion {
+        if let content = point.manifest {
             return try ChunkManifest(resuming: content, in: directory, synced: isSynced)
         }
         let header = ChunkManifest.Header(

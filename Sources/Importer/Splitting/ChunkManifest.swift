@@ -12,9 +12,7 @@ import Foundation
 final class ChunkManifest {
     /// Its name in the chunk directory.
     static let fileName = "manifest.ndjson"
-    /// The version of the format that this program writes.
-    ///
-    /// It also reads the format 1, which has no checksums and reserves no names.
+    /// The version of the format.
     static let formatVersion = 2
 
     /// The first line: what was cut, and how.
@@ -118,9 +116,7 @@ final class ChunkManifest {
         reserving numbers: ChunkNumbers,
         _ encoder: JSONEncoder
     ) throws -> [UInt8] {
-        var header = header
-        header.format = formatVersion
-        return try ManifestLine.bytes(encoder.encode(header), reserving: numbers.ranges)
+        try ManifestLine.bytes(encoder.encode(header), reserving: numbers.ranges)
     }
 
     /// Goes on with the manifest that `content` was read from: what follows its last whole line is cut off.

@@ -1,20 +1,10 @@
 import Foundation
 
 /// A line of a manifest: JSON whose last members are the names that it reserves, if it does, and a checksum of the line.
-///
-/// Lines of the format 1 have neither.
 enum ManifestLine {
     private static let checkPrefix = Array(",\"check\":\"".utf8)
     private static let checkSuffix = Array("\"}".utf8)
     private static let checkLength = checkPrefix.count + 16 + checkSuffix.count
-
-    /// Whether a line is what was written.
-    enum Check {
-        case sound
-        /// The line has no checksum, as in the format 1.
-        case missing
-        case wrong
-    }
 
     /// The line of an object, with the line break.
     ///
@@ -31,14 +21,11 @@ enum ManifestLine {
         return line + checkPrefix + check.utf8 + checkSuffix + [UInt8(ascii: "\n")]
     }
 
-    /// Compares a line, without its line break, with the checksum at its end.
-    static func check(_ line: ArraySlice<UInt8>) -> Check {
+    /// Whether a line, without its line break, has the checksum at its end that is its own.
+    static func isSound(_ line: ArraySlice<UInt8>) -> Bool {
         let end = line.suffix(checkLength)
-        guard end.starts(with: checkPrefix), end.suffix(checkSuffix.count).elementsEqual(checkSuffix) else {
-            return .missing
-        }
         let digest = line.dropLast(checkLength).withUnsafeBytes { XXH3Hasher.digest(of: $0) }
-        return end.dropFirst(checkPrefix.count).prefix(16).elementsEqual(digest.utf8) ? .sound : .wrong
+        return end.elementsEqual(checkPrefix + digest.utf8 + checkSuffix)
     }
 }
 

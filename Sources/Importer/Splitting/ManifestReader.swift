@@ -21,7 +21,7 @@ struct ManifestReader {
 
     /// Reads the manifest in `directory`; nil if there is none.
     ///
-    /// - Throws: `ImportError` with `.badInput` if it is no plain file, too large, or of a newer version of this program.
+    /// - Throws: `ImportError` with `.badInput` if it is no plain file, too large, or of another version of this program.
     init?(in directory: ChunkDirectory) throws {
         guard let file = try directory.openIfThere(ChunkManifest.fileName) else { return nil }
         path = "\(directory.path)/\(ChunkManifest.fileName)"
@@ -56,26 +56,23 @@ struct ManifestReader {
 
     /// Takes the next line in; false if it is not sound.
     private mutating func take(_ line: ArraySlice<UInt8>) throws -> Bool {
-        let check = ManifestLine.check(line)
-        guard check != .wrong else { return false }
+        guard ManifestLine.isSound(line) else { return false }
         let data = Data(line)
-        guard let header else { return try takeHeader(data, check) }
-        guard header.format == 1 || check == .sound,
-            let record = try? decoder.decode(ManifestRecord<ChunkEntry>.self, from: data),
-            record.value.isSound(after: entries.last, in: header),
-            header.format == 1 || numbers.contains(record.value.number)
+        guard let header else { return try takeHeader(data) }
+        guard let record = try? decoder.decode(ManifestRecord<ChunkEntry>.self, from: data),
+            record.value.isSound(after: entries.last, in: header), numbers.contains(record.value.number)
         else { return false }
         let entry = record.value
         let (sum, isTooLarge) = total.addingReportingOverflow(entry.endByte - entry.firstByte)
         guard !isTooLarge else { return false }
         total = sum
         entries.append(entry)
-        return reserve(record.reserved)
+        return record.reserved.allSatisfy { numbers.append($0) }
     }
 
-    private mutating func takeHeader(_ line: Data, _ check: ManifestLine.Check) throws -> Bool {
+    private mutating func takeHeader(_ line: Data) throws -> Bool {
         if let version = try? decoder.decode(Version.self, from: line),
-            !(1...ChunkManifest.formatVersion ~= version.format)
+            version.format != ChunkManifest.formatVersion
         {
             throw ImportError(
                 .manifestOfOtherVersion,
@@ -85,18 +82,9 @@ struct ManifestReader {
             )
         }
         guard let record = try? decoder.decode(ManifestRecord<ChunkManifest.Header>.self, from: line),
-            record.value.hash == XXH3Hasher.name, record.value.format == 1 || check == .sound
+            record.value.hash == XXH3Hasher.name
         else { return false }
         header = record.value
-        return reserve(record.reserved)
-    }
-
-    /// Takes in what a line reserves.
-    private mutating func reserve(_ ranges: [ClosedRange<Int>]) -> Bool {
-        guard header?.format == 1 else { return ranges.allSatisfy { numbers.append($0) } }
-        // Programs that wrote this format used the name after the last before the chunk had its line.
-        let last = numbers.ranges.last?.upperBound ?? 0
-        let next = (entries.last?.number ?? 0) + 1
-        return numbers.append(last + 1...max(last + 1, next))
+        return record.reserved.allSatisfy { numbers.append($0) }
     }
 }

@@ -3,7 +3,6 @@ import Foundation
 /// Follows a manifest as it grows: what has been cut into chunks so far.
 struct ManifestTail {
     private struct Header: Decodable {
-        let format: Int
         let job: String?
     }
 
@@ -24,8 +23,6 @@ struct ManifestTail {
     private var offset: off_t = 0
     /// Whether it is not the one that was looked for, or a line of it is not as it was written.
     private var isOther = false
-    /// Whether its lines have checksums.
-    private var isChecked = true
     private(set) var bytes: Int64 = 0
     private(set) var records: Int64 = 0
     /// What has been cut of the source that comes last; nil before the first chunk.
@@ -63,13 +60,11 @@ struct ManifestTail {
 
     private mutating func take(_ line: ArraySlice<UInt8>) {
         let decoder = JSONDecoder()
-        let check = ManifestLine.check(line)
+        let isSound = ManifestLine.isSound(line)
         let data = Data(line)
         if offset == 0 {
-            let header = try? decoder.decode(Header.self, from: data)
-            isChecked = header?.format != 1
-            isOther = header?.job != token || check != (isChecked ? .sound : .missing)
-        } else if !isChecked || check == .sound, let entry = try? decoder.decode(Entry.self, from: data),
+            isOther = !isSound || (try? decoder.decode(Header.self, from: data))?.job != token
+        } else if isSound, let entry = try? decoder.decode(Entry.self, from: data),
             entry.firstByte >= 0, entry.endByte >= entry.firstByte, entry.records >= 0
         {
             let before = source?.index == entry.source ? source?.records ?? 0 : 0

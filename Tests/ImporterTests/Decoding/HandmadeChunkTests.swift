@@ -44,8 +44,8 @@ struct HandmadeChunkTests {
 
     private func changeManifest(_ body: (String) -> String) throws {
         let manifest = URL(filePath: chunks + "/manifest.ndjson")
-        let text = try ManifestText.withoutChecksums(String(contentsOf: manifest, encoding: .utf8))
-        let changed = body(text)
+        let text = try String(contentsOf: manifest, encoding: .utf8)
+        let changed = ManifestText.sealed(body(text))
         #expect(changed != text)
         try Data(changed.utf8).write(to: manifest)
     }

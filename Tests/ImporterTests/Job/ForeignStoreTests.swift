@@ -70,9 +70,10 @@ struct ForeignStoreTests {
             interruption: Interruption()
         )
         let manifest = chunks + "/manifest.ndjson"
-        let text = try ManifestText.withoutChecksums(String(contentsOfFile: manifest, encoding: .utf8))
+        let text = try String(contentsOfFile: manifest, encoding: .utf8)
         #expect(text.contains(was))
-        try text.replacingOccurrences(of: was, with: now).write(toFile: manifest, atomically: false, encoding: .utf8)
+        let changed = ManifestText.sealed(text.replacingOccurrences(of: was, with: now))
+        try changed.write(toFile: manifest, atomically: false, encoding: .utf8)
         let pipeline = ImportPipeline(
             sources: [chunks],
             into: job.store,

@@ -61,7 +61,6 @@ struct ChangeLineReader {
     /// What of a change was read.
     private struct Draft {
         var kind: ObjectChange.Kind?
-        var identifier: [NamedValue] = []
         /// In the order in which they are named first.
         var attributes: [AttributeChange] = []
         var places: [ExactText: Int] = [:]
@@ -99,7 +98,7 @@ struct ChangeLineReader {
                     name = read
                     entity = self.entity(name)
                 }
-            case "identifier": draft.identifier = try reference(&json, of: entity).values
+            case "identifier": change.identifier = try reference(&json, of: entity)
             case "attributes": try attributes(&json, of: entity, &draft)
             case "references": change.references = try references(&json, of: entity)
             case "relationships": change.relationships = try relationships(&json, of: entity)
@@ -113,17 +112,15 @@ struct ChangeLineReader {
                 }
             case "conflict": throw json.fault("a conflict whose first key is another one")
             case "continued": change.isContinued = try json.boolean()
-            case "conflicts" where json.peek() == UInt8(ascii: "["):
-                // Of one that was rejected.
-                _ = try json.skip()
-            default: try older(&json, key, of: entity, &draft)
+            // As the conflicts of one that was rejected.
+            default: _ = try json.skip()
             }
         }
         guard let name else { throw json.fault("a change without entityName") }
-        guard !draft.identifier.isEmpty else { throw json.fault("a change without identifier") }
+        guard !change.identifier.values.isEmpty else { throw json.fault("a change without identifier") }
         change.entity = name
         change.attributes = draft.attributes
-        change.identifier = ObjectReference(Self.ordered(draft.identifier, entity.identifier))
+        change.identifier.values = Self.ordered(change.identifier.values, entity.identifier)
         change.kind = try kind(of: draft, change, json)
         try Self.checkIdentifier(of: change, json)
         return change
@@ -215,7 +212,7 @@ struct ChangeLineReader {
             switch key {
             case "old": try side(&json, \.old, of: entity, &draft)
             case "new": try side(&json, \.new, of: entity, &draft)
-            default: try bothSides(&json, key, of: entity, &draft)
+            default: throw json.fault("attributes that are neither old nor new")
             }
         }
     }
@@ -231,48 +228,6 @@ struct ChangeLineReader {
         try json.openObject()
         while let name = try json.key(isFirst: &isFirst) {
             draft.set(name, path, try entity.reader(name).value(&json))
-        }
-    }
-
-    /// `"city": {"old": …, "new": …}`.
-    private func bothSides(
-        _ json: inout ChangeJSON,
-        _ name: String,
-        of entity: Entity,
-        _ draft: inout Draft
-    ) throws(ChangeJSON.Fault) {
-        var isFirst = true
-        try json.openObject()
-        while let key = try json.key(isFirst: &isFirst) {
-            switch key {
-            case "old":
-                draft.hasOld = true
-                draft.set(name, \.old, try entity.reader(name).value(&json))
-            case "new":
-                draft.hasNew = true
-                draft.set(name, \.new, try entity.reader(name).value(&json))
-            default: _ = try json.skip()
-            }
-        }
-    }
-
-    /// A key of a change that is none of the format: an attribute in an older form, or nothing that is known.
-    private func older(
-        _ json: inout ChangeJSON,
-        _ key: String,
-        of entity: Entity,
-        _ draft: inout Draft
-    ) throws(ChangeJSON.Fault) {
-        guard let reader = entity.values[ExactText(key)] else {
-            _ = try json.skip()
-            return
-        }
-        if entity.identifier.contains(ExactText(key)) {
-            draft.identifier.append(NamedValue(key, try reader.value(&json)))
-        } else if json.peek() == UInt8(ascii: "{") {
-            try bothSides(&json, key, of: entity, &draft)
-        } else {
-            _ = try json.skip()
         }
     }
 

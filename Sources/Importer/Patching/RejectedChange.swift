@@ -23,20 +23,15 @@ struct RejectedChange {
     }
 
     /// Where a line has its conflicts; an empty range where it has none yet.
-    ///
-    /// - Returns: nil where the key is something else: the identifier, in an older form of changes.
-    private func place(in line: [UInt8]) throws -> Range<Int>? {
+    private func place(in line: [UInt8]) throws -> Range<Int> {
         try line.withUnsafeBufferPointer { bytes throws(ChangeJSON.Fault) in
             var json = try ChangeJSON(ByteView(bytes))
             var isFirst = true
             try json.openObject()
             var found: Range<Int>?
             while let name = try json.key(isFirst: &isFirst) {
-                let isList = json.peek() == UInt8(ascii: "[")
                 let range = try json.skip()
-                guard name.hasSameBytes(as: Self.key) else { continue }
-                guard isList else { return nil }
-                found = range
+                if name.hasSameBytes(as: Self.key) { found = range }
             }
             // An object has at least the name of its entity, so that a comma may follow.
             return found ?? json.index - 1..<json.index - 1

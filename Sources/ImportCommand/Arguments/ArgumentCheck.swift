@@ -89,8 +89,6 @@ enum ArgumentCheck {
     }
 
     /// An option that a command does not have: what it was meant for is all that the parser says is missing.
-    ///
-    /// - Parameter help: the command's.
     static func unknownOption(_ arguments: [String], help: String) -> String? {
         let lines = help.matches(of: /^ +(?:-[a-z], )?(--[a-z-]+)/.anchorsMatchLineEndings())
         let known = lines.map { String($0.output.1) }

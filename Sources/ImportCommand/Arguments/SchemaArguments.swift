@@ -49,8 +49,6 @@ struct SchemaArguments: ParsableArguments {
     }
 
     /// The schema that an address and these options name.
-    ///
-    /// - Parameter showsValues: whether messages may have values.
     func store(at address: String, showsValues: Bool = false) throws -> ServerStore {
         var address = try ServerAddress(address)
         address.schema = schema

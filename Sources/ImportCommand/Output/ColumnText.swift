@@ -4,9 +4,7 @@ struct ColumnText {
     private var areNumbers: [Bool]
     private var rows: [[String]] = []
 
-    /// - Parameters:
-    ///   - headers: the names of the columns.
-    ///   - numbers: for each, whether it holds numbers.
+    /// - Parameter numbers: for each, whether it holds numbers.
     init(headers: [String], numbers: [Bool]) {
         self.headers = headers
         areNumbers = numbers

@@ -37,9 +37,7 @@ struct ProgressDisplay {
     /// What standard error gets now, in one piece so that nothing flickers; often nothing.
     ///
     /// - Parameters:
-    ///   - snapshot: how far the import is.
     ///   - elapsed: seconds since this run began.
-    ///   - isStopping: whether a stop has been asked for.
     ///   - isLast: whether this is the last look.
     ///   - width: the terminal's columns, as they are now.
     ///   - isForeground: whether the terminal is this process's to draw on.

@@ -38,9 +38,7 @@ final class DifferencePage {
 
     /// Writes the page.
     ///
-    /// - Parameters:
-    ///   - names: of the two stores.
-    ///   - summary: of all changes.
+    /// - Parameter names: of the two stores.
     func write(_ names: (old: String, new: String), _ summary: DifferenceSummary, _ output: ([UInt8]) throws -> Void)
         throws
     {

@@ -6,12 +6,9 @@ enum InterruptionText {
     /// Adds to the library's error what is known here.
     ///
     /// - Parameters:
-    ///   - error: who asked to stop.
-    ///   - snapshot: how far the run was.
     ///   - report: the job's report; nil where none was begun or resumed yet.
     ///   - store: the store's path as it was given.
     ///   - isPiped: whether a source is standard input.
-    ///   - command: how the importer is called.
     /// - Returns: an error with the same code.
     static func error(
         _ error: ImportError,

@@ -30,9 +30,7 @@ enum StorePlace {
     case file(String)
     case server(ServerStore)
 
-    /// - Parameters:
-    ///   - others: more options of a server, and whether they are given.
-    ///   - showsValues: whether a server's messages may have values.
+    /// - Parameter others: more options of a server, and whether they are given.
     /// - Throws: `ImportError` with `.usage` where an address of a server cannot be read, and where a file is given options of
     ///   one.
     init(_ text: String, _ arguments: SchemaArguments, _ others: [(String, Bool)] = [], showsValues: Bool = false)

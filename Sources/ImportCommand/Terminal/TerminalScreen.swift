@@ -41,11 +41,9 @@ struct TerminalScreen: Sendable, Equatable {
     /// Puts text on a row; control characters in it are shown escaped.
     ///
     /// - Parameters:
-    ///   - text: what.
     ///   - row: from 0; nothing happens where there is no such row.
     ///   - column: from 0.
     ///   - limit: how many columns it may take; what has no room is cut, with `…` at the end.
-    ///   - style: how it looks.
     /// - Returns: the column after it.
     @discardableResult
     mutating func put(_ text: String, row: Int, column: Int, limit: Int = .max, style: Style = .plain) -> Int {
@@ -124,8 +122,6 @@ struct TerminalScreen: Sendable, Equatable {
     // MARK: Changes
 
     /// What a terminal that shows `old` must be sent to show this; everything where there is no old screen.
-    ///
-    /// - Parameter hasColors: whether it may have colours.
     func changes(from old: TerminalScreen?, hasColors: Bool) -> String {
         let old = old?.size == size ? old : nil
         var text = old == nil ? "\u{1B}[0m\u{1B}[2J" : ""

@@ -44,10 +44,7 @@ struct WatchState: Sendable {
     private let wantedEntity: String?
     private let wantedSort: [RecordSort]
 
-    /// - Parameters:
-    ///   - store: its name.
-    ///   - entity: the entity to begin with; nil for the job's first.
-    ///   - sort: how that one is sorted.
+    /// - Parameter entity: the entity to begin with; nil for the job's first.
     init(store: String, entity: String? = nil, sort: [RecordSort] = []) {
         self.store = store
         wantedEntity = entity

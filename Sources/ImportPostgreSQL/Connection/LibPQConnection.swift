@@ -37,7 +37,6 @@ final class LibPQConnection {
     /// - Parameters:
     ///   - settings: by libpq's names; later ones count before earlier ones, and `dbname` may be a URI.
     ///   - timeout: how long a host may take.
-    ///   - interruption: ends the waiting.
     /// - Throws: `ServerFailure`, whose `needsPassword` says whether one would help; the interruption's `ImportError`.
     init(_ settings: [(name: String, value: String)], timeout: Duration, interruption: Interruption) throws {
         self.interruption = interruption

@@ -4,7 +4,6 @@ extension ChunkWorker.Task {
     /// Decodes a chunk once more whose records workers have staged: what has become of some of them is known only now.
     ///
     /// - Parameters:
-    ///   - plans: of the job's entities.
     ///   - decoder: one that `decoder(_:)` has made, which reads the chunk.
     ///   - body: called with some records after the other, and with what makes rejects of them.
     /// - Throws: `ImportError` where the chunk's file is not as it was written, and what `body` throws.

@@ -7,9 +7,6 @@ final class PostgreSQLDestination: RecordDestination {
     private let store: ServerStore
     private let session: ServerSession
 
-    /// - Parameters:
-    ///   - store: the schema.
-    ///   - interruption: of the run.
     init(_ store: ServerStore, _ interruption: Interruption) {
         self.store = store
         session = ServerSession(store, interruption)

@@ -160,10 +160,8 @@ struct ServerSettling {
 
     /// Makes objects of a bucket's rows, and counts them.
     ///
-    /// - Parameters:
-    ///   - keepsRows: whether the bucket's rows stay.
-    ///   - most: where entities relate to one another, up to how many records are told that the server refuses; nil where that is
-    ///     not expected.
+    /// - Parameter most: where entities relate to one another, up to how many records are told that the server refuses; nil where that is
+    ///   not expected.
     /// - Returns: these; what else the bucket has is settled, and nothing is counted.
     @discardableResult
     private func makeObjects(

@@ -24,8 +24,6 @@ final class UnmetErrors {
     private var unmet: Set<Reference> = []
 
     /// Makes the tables that it needs.
-    ///
-    /// - Parameter kinds: knows what stored objects are.
     init(
         _ statements: RelationStatements,
         _ options: JobOptions,

@@ -232,10 +232,6 @@ struct ChunkRows {
     /// Attributes that are not present get their defaults.
     ///
     /// - Parameters:
-    ///   - cells: the batch's.
-    ///   - chunk: the chunk's bytes.
-    ///   - own: the batch's own bytes.
-    ///   - presence: the batch's masks.
     ///   - child: which of its record's statements it is, from 0.
     ///   - isWhole: whether it replaces its object, of entities that relate to one another.
     ///   - numbers: those that it begins with, as far as rows do.

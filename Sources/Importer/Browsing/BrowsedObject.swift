@@ -43,7 +43,6 @@ package struct BrowsedObject: Sendable {
 extension StoreReader {
     /// The object with a row id; nil where there is none, or it is another entity's.
     ///
-    /// - Parameter interruption: ends the reading.
     /// - Throws: `ImportError` when there is no such entity, or the store cannot be read.
     package func object(_ rowID: Int64, of name: String, _ interruption: Interruption) throws -> BrowsedObject? {
         try read(interruption) { database -> BrowsedObject? in

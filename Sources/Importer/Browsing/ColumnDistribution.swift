@@ -44,7 +44,6 @@ extension StoreReader {
     ///
     /// Rows are found by their row ids, so no more are read than are counted.
     ///
-    /// - Parameter interruption: ends the reading.
     /// - Throws: `ImportError` when there is no such entity or attribute, or the store cannot be read.
     package func distribution(
         of attribute: String,

@@ -38,7 +38,6 @@ package struct EntitySummary: Sendable {
 extension StoreReader {
     /// All entities of the store.
     ///
-    /// - Parameter interruption: ends the reading.
     /// - Throws: `ImportError` when the store cannot be read.
     package func entitySummaries(_ interruption: Interruption) throws -> [EntitySummary] {
         try read(interruption) { database in
@@ -71,7 +70,6 @@ extension StoreReader {
 
     /// Counts the links of an entity's relationships, those of each in one table from its one end to the other.
     ///
-    /// - Parameter interruption: ends the counting.
     /// - Returns: by the relationship's name; those are left out whose links cannot be told from others.
     /// - Throws: `ImportError` when there is no such entity, or the store cannot be read.
     package func linkCounts(of name: String, _ interruption: Interruption) throws -> [String: Int64] {

@@ -21,8 +21,6 @@ struct RecordCursor: Sendable, Hashable {
     let place: Place
 
     /// A position after a record.
-    ///
-    /// - Parameter hidesValues: whether the values are left out.
     init(after key: RecordKey, hidesValues: Bool = false) {
         let size = key.values.reduce(0) { $0 + $1.byteCount }
         place = hidesValues || size > Self.mostBytes ? .afterRow(key.rowID) : .after(key)

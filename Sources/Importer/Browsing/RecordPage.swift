@@ -59,7 +59,6 @@ package struct RecordPage: Sendable {
 extension StoreReader {
     /// Reads a page by keys: a page deep inside of an entity takes no longer than the first one, where an index gives the order.
     ///
-    /// - Parameter interruption: ends the reading.
     /// - Throws: `ImportError` when there is no such entity or attribute, when the store cannot be read, or with `.optionInvalid` when
     ///   `after` is no position in this order; `RecordPredicateError` when the predicate does not fit the entity.
     package func page(_ request: RecordPage.Request, _ interruption: Interruption) throws -> RecordPage {

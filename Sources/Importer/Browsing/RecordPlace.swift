@@ -16,7 +16,6 @@ package struct RecordPlace: Sendable, Hashable {
     ///
     /// All of the source that precedes the record is read.
     ///
-    /// - Parameter interruption: ends the reading.
     /// - Throws: `ImportError` when the source cannot be read.
     package func line(_ interruption: Interruption) throws -> Int64 {
         var line: Int64 = 1
@@ -40,9 +39,7 @@ extension StoreInspection {
     /// The source is looked into once more. The record is the first with the row's identifier; of an entity without one it is as
     /// many records after the chunk's first as the row is after the chunk's first row.
     ///
-    /// - Parameters:
-    ///   - table: the table's name, or that of its entity's ancestor whose table it is.
-    ///   - interruption: ends the search.
+    /// - Parameter table: the table's name, or that of its entity's ancestor whose table it is.
     /// - Returns: nil where it cannot be found so, or the source is not what was imported any more.
     /// - Throws: `ImportError` as `status` does, and when the source cannot be read.
     package func place(of rowID: Int64, in table: String, _ interruption: Interruption) throws -> RecordPlace? {

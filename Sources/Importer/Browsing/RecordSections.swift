@@ -17,7 +17,6 @@ extension StoreReader {
     /// - Parameters:
     ///   - request: with its section; its limit and where it begins do not matter.
     ///   - most: up to this many sections are read.
-    ///   - interruption: ends the reading.
     /// - Returns: the first sections in order, and whether there are more; none without an attribute to be sections of.
     /// - Throws: as `page` does; `ImportError` with `.optionInvalid` when each record would be a section of its own.
     package func sections(
@@ -59,7 +58,6 @@ extension StoreReader {
 
     /// Counts the records of which a page is a part, one by one.
     ///
-    /// - Parameter interruption: ends the counting.
     /// - Throws: as `page` does.
     package func count(of request: RecordPage.Request, _ interruption: Interruption) throws -> Int64 {
         try read(interruption) { database in

@@ -52,7 +52,6 @@ extension StoreInspection {
     /// Reads open rejects of a group.
     ///
     /// - Parameters:
-    ///   - group: its name.
     ///   - after: what a page before it has named as the next; nil for the first one.
     ///   - limit: how many at most. There may be fewer, where many others are between them.
     /// - Throws: `ImportError` as `status` does, with `.optionInvalid` when there is no such group or position.

@@ -117,7 +117,6 @@ package final class EntityPlan {
     ///   - unread: attributes of the table that the entity does not have: no record mentions them.
     ///   - replaced: how many of the attributes a record sets that replaces an object; nil for all.
     ///   - otherPaths: key paths that something else than an attribute reads.
-    ///   - transformers: those that the entity may name.
     /// - Throws: `ImportError` when a default does not fit its attribute, or an attribute's options do not go together,
     ///   which a checked model never has, but one whose transformers are not there.
     package init(
@@ -194,8 +193,6 @@ package final class EntityPlan {
     }
 
     /// What is wrong with a record that lacks a value.
-    ///
-    /// - Parameter byteOffset: the record's.
     package func missing(_ attribute: Int, byteOffset: Int64) -> RecordError {
         RecordError(
             entity: entity.name,

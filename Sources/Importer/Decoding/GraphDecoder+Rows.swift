@@ -5,7 +5,6 @@ extension GraphDecoder {
     /// Appends the row of the object whose cells its decoder has.
     ///
     /// - Parameters:
-    ///   - count: how many cells it has.
     ///   - chosen: whether it names its subentity.
     ///   - stated: its relationships, and what it has for them.
     /// - Returns: its index in the batch.

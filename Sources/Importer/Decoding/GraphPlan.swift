@@ -99,7 +99,6 @@ package final class GraphPlan {
     /// - Parameters:
     ///   - model: of entities that relate to one another.
     ///   - onConflict: what a record does whose object is there already.
-    ///   - transformers: those that the model may name.
     /// - Throws: `ImportError` as a plan of an entity does, and where the model cannot be laid out in tables.
     package init(_ model: ModelDescription, onConflict: ConflictPolicy, transformers: TransformerRegistry) throws {
         let layout = try ModelLayout(importing: model)

@@ -13,9 +13,7 @@ package struct KeyBytes: Hashable {
         }
     }
 
-    /// - Parameters:
-    ///   - own: the batch's bytes.
-    ///   - input: the record whose chunk texts may be in.
+    /// - Parameter input: the record whose chunk texts may be in.
     init(_ cells: some Sequence<Cell>, _ own: [UInt8], _ input: RecordDecoder.Input) {
         for cell in cells {
             switch cell.tag {

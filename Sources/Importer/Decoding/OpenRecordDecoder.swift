@@ -26,10 +26,6 @@ package final class OpenRecordDecoder {
         }
     }
 
-    /// - Parameters:
-    ///   - plan: of the job's entities together.
-    ///   - options: the job's.
-    ///   - kinds: knows what stored objects are.
     package init(plan: GraphPlan, options: JobOptions, kinds: any StoredKinds) {
         decoder = GraphDecoder(plan: plan, options: options, storedKinds: kinds)
         readers = RecordReaders(maxDepth: options.maxDepth)

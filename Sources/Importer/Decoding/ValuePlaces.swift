@@ -14,11 +14,7 @@ package final class ValuePlaces {
 
     /// The source position of the first byte of a value, a string's quote included.
     ///
-    /// - Parameters:
-    ///   - attribute: its index in the entity of the record's own row.
-    ///   - plan: the entity's.
-    ///   - place: the record's.
-    ///   - chunk: the chunk's bytes.
+    /// - Parameter attribute: its index in the entity of the record's own row.
     /// - Returns: the record's where the record has no value of its own for the attribute.
     package func byteOffset(
         of attribute: Int,

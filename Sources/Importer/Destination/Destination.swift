@@ -99,9 +99,7 @@ protocol OrderedDestination: Destination {
 
     /// The writers for a job that has its model.
     ///
-    /// - Parameters:
-    ///   - started: when this run began.
-    ///   - interruption: ends what takes long before a commit, as if it had not begun.
+    /// - Parameter interruption: ends what takes long before a commit, as if it had not begun.
     func writers(
         _ job: StoredJob,
         _ model: ModelDescription,

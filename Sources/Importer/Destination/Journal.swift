@@ -203,7 +203,6 @@ package protocol Journal: JournalReader {
     ///
     /// - Parameters:
     ///   - options: those of the job, or others where it is finished and is to continue.
-    ///   - transformers: those that the model may name.
     ///   - interruption: ends it as if it had not begun.
     /// - Returns: what it has changed; nil for nothing.
     /// - Throws: `ImportError` with `.badInput` where another job has written to the entities since the job was finished.

@@ -103,7 +103,6 @@ extension StoreReader {
         try fetch(type, where: predicate, sortedBy: sort, offset: offset, limit: limit, nil)
     }
 
-    /// - Parameter interruption: what ends it before its end.
     func fetch<Object: FetchableObject>(
         _ type: Object.Type,
         where predicate: RecordPredicate?,
@@ -189,7 +188,6 @@ extension StoreReader {
         return try fetch(request, nil)
     }
 
-    /// - Parameter interruption: what ends it before its end.
     func fetch(_ request: FetchRequest, _ interruption: Interruption?) throws -> [[String: JSONValue]] {
         guard let contents = try contents(of: request) else { return [] }
         let attributes = contents.description.attributes

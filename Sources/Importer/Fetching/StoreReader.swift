@@ -149,7 +149,6 @@ public final class StoreReader: Sendable {
 
     /// Looks into what the store keeps of its imports, by this reader's connection.
     ///
-    /// - Parameter interruption: ends the reading.
     /// - Returns: nil while there is no store with an import.
     /// - Throws: `ImportError` when there is something that cannot be read as a store.
     package func inspection(_ interruption: Interruption) throws -> StoreInspection? {

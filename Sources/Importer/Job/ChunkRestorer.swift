@@ -20,9 +20,7 @@ package struct ChunkRestorer {
 
     /// Makes a chunk's file again; it is on the disk when this returns.
     ///
-    /// - Parameters:
-    ///   - entry: the chunk's.
-    ///   - before: that of the chunk before it; nil for the first one.
+    /// - Parameter before: that of the chunk before it; nil for the first one.
     /// - Throws: `ImportError`, with `.sourceChanged` when something else is in the chunk's place by now; it has no file then.
     package func restore(_ entry: ChunkEntry, after before: ChunkEntry?) throws {
         let source = run.job.sources[entry.source]

@@ -46,9 +46,7 @@ struct JobOpening {
 
     /// What it means to import `arguments`.
     ///
-    /// - Parameters:
-    ///   - arguments: sources, or a chunk directory.
-    ///   - journal: the store's.
+    /// - Parameter arguments: sources, or a chunk directory.
     func decide(importing arguments: [String], _ journal: any JournalReader) throws -> Decision {
         try StoreIndexes(wanted: run.indexes).check(options.model)
         let chunks = try ChunkSource.open(arguments)

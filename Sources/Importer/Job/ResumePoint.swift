@@ -20,7 +20,6 @@ struct ResumePoint {
     ///
     /// - Parameters:
     ///   - outsideNames: of the marker's source, as far as the store knows them.
-    ///   - shapes: of the job's sources.
     ///   - directory: where the chunks are.
     ///   - token: the job's; nil for a split.
     ///   - verifies: whether the chunks' checksums are looked at.

@@ -23,7 +23,6 @@ struct SourceCheck {
     ///
     /// - Parameters:
     ///   - now: what it is now.
-    ///   - job: the job.
     ///   - index: the source's index in the job.
     func isSame(
         _ now: SourceDescription,

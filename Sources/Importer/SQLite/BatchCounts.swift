@@ -7,9 +7,7 @@ struct BatchCounts {
     private let plans: [EntityPlan]
     private let rejectTable: RejectTable
 
-    /// - Parameters:
-    ///   - job: whose batches are committed.
-    ///   - plans: the job's entities, in their order.
+    /// - Parameter plans: the job's entities, in their order.
     init(job: StoredJob, plans: [EntityPlan]) {
         self.job = job
         self.plans = plans

@@ -34,10 +34,7 @@ final class Checkpointer: Sendable {
     private let queue: DatabaseQueue
     private let syncs: Bool
 
-    /// - Parameters:
-    ///   - store: its path.
-    ///   - file: its file; nil for whichever is at the path.
-    ///   - durability: that of the commits.
+    /// - Parameter file: its file; nil for whichever is at the path.
     /// - Throws: `ImportError` when the store cannot be opened, or the system gives no thread.
     init(store: String, file: StoreFile? = nil, durability: RunOptions.Durability) throws {
         queue = try StoreConnection.writer(store, durability: durability, of: file)

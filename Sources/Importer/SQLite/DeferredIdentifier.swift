@@ -184,7 +184,6 @@ struct DeferredIdentifier {
     ///
     /// - Parameters:
     ///   - changes: gets what is changed by it.
-    ///   - groups: those of the job's errors.
     ///   - rejecter: what takes the rows away whose records are rejects; nil where they are merged.
     ///   - isLast: whether no more rows come, so that a table without any needs no index.
     /// - Throws: `DatabaseError`, and `ImportError` when the rows are not those that the job wrote.

@@ -97,9 +97,7 @@ final class GraphAppender {
 
     /// Appends the records of a batch.
     ///
-    /// - Parameters:
-    ///   - memory: what is known of objects.
-    ///   - changes: those of the batch so far, by entity.
+    /// - Parameter changes: those of the batch so far, by entity.
     /// - Returns: nil where a record is not of a new object, or its links do more than add to what is there; nothing is
     ///   changed then.
     /// - Throws: `DatabaseError` when SQLite fails.

@@ -13,9 +13,7 @@ final class GraphBatchWriter {
     /// Whether it is known which lists have elements without an object; tables that were empty have none.
     private var isLostKnown: Bool
 
-    /// - Parameters:
-    ///   - isAppending: whether records are appended for now.
-    ///   - laysOutRows: whether batches have rows and links laid out; the connection then has an `AttachedImage`.
+    /// - Parameter laysOutRows: whether batches have rows and links laid out; the connection then has an `AttachedImage`.
     init(
         _ database: Database,
         _ plan: GraphPlan,
@@ -73,10 +71,7 @@ final class GraphBatchWriter {
     /// Writes the records of a batch.
     ///
     /// - Parameters:
-    ///   - source: the chunk's.
-    ///   - memory: what is known of objects.
     ///   - changes: gets what is changed, by entity.
-    ///   - ledger: gets what is counted beside that.
     ///   - seen: gets the rows that the records are about; nil where nobody asks for them.
     ///   - long: does what may take long, in its place.
     /// - Returns: the rejects that were found only now.

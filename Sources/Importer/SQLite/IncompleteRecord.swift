@@ -47,7 +47,6 @@ enum IncompleteRecord {
 
     /// The errors of values that are null instead, with the names of their attributes, and then of those that are missing.
     ///
-    /// - Parameter byteOffset: the record's.
     /// - Returns: nil where another program has written something else.
     static func errors(
         _ content: [UInt8],

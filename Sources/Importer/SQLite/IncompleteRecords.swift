@@ -97,9 +97,7 @@ final class IncompleteRecords {
 
     /// Merges what is left into the objects that came before it, and makes rejects of the rest; the table has its index.
     ///
-    /// - Parameters:
-    ///   - changes: gets what is changed by it, and what the records came to.
-    ///   - groups: those of the job's errors.
+    /// - Parameter changes: gets what is changed by it, and what the records came to.
     func settle(_ changes: inout EntityChanges, _ groups: inout ErrorGroupTable) throws {
         let cacheSize = try StoreConnection.makeRoomForLookups(database)
         defer { try? database.execute(sql: "PRAGMA cache_size = \(cacheSize)") }

@@ -32,8 +32,6 @@ struct JobProgress: CommitProgress {
     private var names: [Names: Set<ExactText>] = [:]
 
     /// Where the job is in the store.
-    ///
-    /// - Parameter started: when this run began.
     init(_ database: Database, job: Int64, started: ContinuousClock.Instant) throws {
         self.started = started
         marker = try Marker(database, job: job) ?? Marker()

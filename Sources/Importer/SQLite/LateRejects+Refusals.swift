@@ -11,8 +11,6 @@ extension LateRejects {
     }
 
     /// What is wrong with a row that the table refuses.
-    ///
-    /// - Parameter byteOffset: its record's.
     func error(
         _ refusal: TableConstraints.Refusal,
         _ plan: EntityPlan,

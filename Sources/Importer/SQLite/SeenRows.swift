@@ -11,8 +11,6 @@ struct SeenRows {
     }
 
     /// Keeps them, in the transaction of the rows.
-    ///
-    /// - Parameter tables: the table of each entity.
     func save(job: Int64, _ tables: [String], _ database: Database) throws {
         for (entity, rowIDs) in rowIDs.enumerated() where !rowIDs.isEmpty && tables.indices.contains(entity) {
             try RowIDPages(database, in: RowIDPages.seen, job: job, of: tables[entity]).add(rowIDs.sorted())

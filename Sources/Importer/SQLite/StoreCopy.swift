@@ -4,9 +4,7 @@ import GRDB
 enum StoreCopy {
     /// Makes it; nothing where there is no store.
     ///
-    /// - Parameters:
-    ///   - path: where no file is.
-    ///   - interruption: ends it.
+    /// - Parameter path: where no file is.
     /// - Throws: `ImportError`.
     static func make(of store: String, at path: String, _ interruption: Interruption) throws {
         guard FileNumber(store) != nil else { return }

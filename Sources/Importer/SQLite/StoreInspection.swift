@@ -15,8 +15,6 @@ public struct StoreInspection: Sendable {
     }
 
     /// Asks by a connection that is open already, and stays open.
-    ///
-    /// - Parameter interruption: ends the reading.
     init(_ opened: OpenedStore, _ interruption: Interruption) {
         store = opened.name
         connection = (opened, interruption)

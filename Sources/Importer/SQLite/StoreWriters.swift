@@ -14,10 +14,6 @@ final class StoreWriters: BatchWriters {
 
     /// - Parameters:
     ///   - session: the store's; open for longer than this.
-    ///   - job: whose batches are committed.
-    ///   - model: the job's.
-    ///   - durability: that of the commits.
-    ///   - started: when this run began.
     ///   - interruption: ends what takes long before a commit.
     /// - Throws: `ImportError` when the store cannot be read, or the system gives no thread.
     init(

@@ -87,8 +87,6 @@ extension StoredJob {
     }
 
     /// Notes where the job is.
-    ///
-    /// - Parameter seconds: the time that it has taken up to now.
     mutating func setState(
         _ state: ImportReport.State,
         message: String? = nil,

@@ -7,7 +7,6 @@ extension StoredJob {
     ///
     /// - Parameters:
     ///   - model: given, or inferred.
-    ///   - transformers: those that it may name.
     ///   - isFinal: whether it was inferred from all records.
     /// - Returns: what that changes in tables that other jobs have filled, to be told when it is committed, and what is to be
     ///   said of it.

@@ -49,7 +49,6 @@ final class StoredMirror {
 
     /// - Parameters:
     ///   - options: those of the job, or others where it is told to continue.
-    ///   - rows: finds rows by a predicate.
     ///   - check: called now and then; may throw.
     init(
         _ job: StoredJob,

@@ -111,9 +111,7 @@ struct TableConstraints {
 
     /// What a failed statement means.
     ///
-    /// - Parameters:
-    ///   - code: SQLite's extended result code (<https://www.sqlite.org/rescode.html#extrc>).
-    ///   - message: SQLite's message.
+    /// - Parameter code: SQLite's extended result code (<https://www.sqlite.org/rescode.html#extrc>).
     /// - Returns: nil where it was not the row's fault.
     func refusal(_ code: ResultCode, message: String, of entity: EntityDescription) -> Refusal? {
         // `UNIQUE constraint failed: person.name, person.born`, `CHECK constraint failed: age > 0`.

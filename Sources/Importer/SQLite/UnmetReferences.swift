@@ -11,10 +11,8 @@ struct UnmetReferences {
 
     /// Keeps a reference that a record has stated.
     ///
-    /// - Parameters:
-    ///   - relationship: its name.
-    ///   - table: that of the row whose columns have it, `holder` being the row id; empty where a link has it, from an object
-    ///     whose key `holder` is.
+    /// - Parameter table: that of the row whose columns have it, `holder` being the row id; empty where a link has it, from an object
+    ///   whose key `holder` is.
     func note(
         _ relationship: String,
         table: String,

@@ -23,9 +23,7 @@ final class Descriptor: Sendable {
 
     /// Opens a file to be read (`open(2)`).
     ///
-    /// - Parameters:
-    ///   - path: the file.
-    ///   - waits: whether reads block. A FIFO is opened without, or this would wait for a writer and not be interruptible.
+    /// - Parameter waits: whether reads block. A FIFO is opened without, or this would wait for a writer and not be interruptible.
     /// - Returns: the open file.
     /// - Throws: `ImportError` with `.noInput`.
     static func open(_ path: String, waits: Bool) throws -> Descriptor {

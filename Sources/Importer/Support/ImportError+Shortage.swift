@@ -7,7 +7,6 @@ extension ImportError {
     /// - Parameters:
     ///   - number: the call's `errno`.
     ///   - path: the file that it was for, which `what` then does not name.
-    ///   - what: what happened.
     package static func shortage(_ number: Int32, at path: String? = nil, _ what: ImportText) -> ImportError? {
         guard number == EMFILE || number == ENFILE else { return nil }
         return ImportError(

@@ -374,17 +374,17 @@ public final class ImportPipeline: Sendable {
         if run.job.model == nil || run.forgetsModel { run = try InferPhase(run).infer() }
         repeat {
             run = try destination.importRecords(of: run)
-        } while try UnresolvedPhase(run).takesBack()
-        run = try SettlePhase(run).settle()
-        run = try JudgePhase(run).judge()
-        run = try MirrorPhase(run).mirror()
-        try FinishJob(run).finish()
+        } while try run.takesBackUnresolved()
+        try run.settle()
+        try run.judge()
+        try run.mirror()
+        try run.finish()
     }
 
     private func check(_ destination: some RecordDestination) throws {
         try destination.check()
         if case .sources = request { return }
-        guard destination.exists else { throw noStore }
+        guard destination.exists else { throw ImportError.noStore(at: store) }
     }
 
     /// Nothing is left to be imported; indexes may have been asked for only now.
@@ -430,7 +430,7 @@ public final class ImportPipeline: Sendable {
     /// What the model that is given changes of the store; nil without one.
     private var migration: ImportMigration? {
         guard destinationMaker == nil, case .sources(_, let job) = request else { return nil }
-        return job.model.map { ImportMigration(of: store, to: $0, transformers) }
+        return job.model.map { ImportMigration(store: store, model: $0, transformers: transformers) }
     }
 
     private func checkStoreModel(_ decision: JobOpening.Decision) throws {
@@ -508,10 +508,6 @@ public final class ImportPipeline: Sendable {
         case .resume, .mirror: model = nil
         }
         try JobOpening.check(model, transformers)
-    }
-
-    private var noStore: ImportError {
-        ImportError(.storeNotFound, at: store, "there is no such store", advice: "Check the path.")
     }
 
     /// Says what `run` would do, without making or changing anything; blocks this thread as long.

@@ -1,9 +1,10 @@
-/// A key that data names: of an attribute or a relationship.
-struct NameKey: CodingKey {
+/// A key that data names, as an attribute or a relationship.
+struct NameKey: CodingKey, ExpressibleByStringLiteral {
     let stringValue: String
     var intValue: Int? { nil }
 
     init(_ name: String) { stringValue = name }
+    init(stringLiteral name: String) { self.init(name) }
     init?(stringValue: String) { self.init(stringValue) }
     init?(intValue: Int) { nil }
 }

@@ -16,9 +16,9 @@ import ImportModel
 /// resolved. It is run once.
 public final class MergePipeline {
     /// Shared with observers.
-    public let progress = ImportProgress()
+    public var progress: ImportProgress { pipeline.progress }
     /// Shared with callers that may stop it.
-    public let interruption = Interruption()
+    public var interruption: Interruption { pipeline.interruption }
     /// How much of ours changes, and how many conflicts there are; nil before that is known.
     public private(set) var summary: MergeSummary?
     /// The first 1,000 conflicts.
@@ -29,10 +29,8 @@ public final class MergePipeline {
     private let base: String
     private let ours: String
     private let theirs: String
-    private let store: String
     private let options: MergeOptions
-    private let runOptions: RunOptions
-    private let merges: MergeCenter
+    private let pipeline: ChangePipeline
 
     /// Prepares to merge; nothing is touched before `run`.
     ///
@@ -56,10 +54,8 @@ public final class MergePipeline {
         self.base = base
         self.ours = ours
         self.theirs = theirs
-        self.store = store ?? ours
         self.options = options
-        runOptions = run
-        self.merges = merges
+        pipeline = ChangePipeline(store ?? ours, run, merges)
     }
 
     /// Merges, and applies the result until it is finished, interrupted or failed; blocks this thread as long.
@@ -79,20 +75,11 @@ public final class MergePipeline {
         patch.identifiers = options.identifiers
         // What tables refuse that could not be foreseen is a reject, where conflicts are not to stop it.
         if options.conflicts != .stop { patch.conflicts = [.init(.reject)] }
-        let pipeline = PatchPipeline(
-            changes,
-            named: theirs,
-            into: store,
-            options: patch,
-            run: runOptions,
-            merges: merges,
-            progress: progress,
-            interruption: interruption
-        ) { database, job in
+        let job = PatchPipeline(changes, named: theirs, options: patch, pipeline) { database, job in
             try ConflictTable.add(open.path, job: job, database)
         }
-        defer { report = pipeline.report }
-        try pipeline.run()
+        defer { report = job.report }
+        try job.run()
         return summary
     }
 

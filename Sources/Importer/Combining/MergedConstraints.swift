@@ -67,7 +67,7 @@ final class MergedConstraints {
         self.theirs = theirs
         self.store = store
         try store.read { database in
-            guard let connection = database.sqliteConnection else { throw ImportError(.fault, "no connection") }
+            let connection = try database.handle
             func rows(_ sql: String) throws -> ComparedRows {
                 try ComparedRows(connection, SQLText(sql), path: 0, isUTF8: store.isUTF8)
             }

@@ -12,9 +12,9 @@ import ImportModel
 /// What ours was must still be there; where it is not, nothing is written, and the report lists it. It is run once.
 public final class ResolutionPipeline {
     /// Shared with observers.
-    public let progress = ImportProgress()
+    public var progress: ImportProgress { pipeline.progress }
     /// Shared with callers that may stop it.
-    public let interruption = Interruption()
+    public var interruption: Interruption { pipeline.interruption }
     /// The report of the job, also where conflicts have stopped it; nil where there was nothing to be done.
     public private(set) var report: ImportReport?
     /// How many conflicts are resolved.
@@ -22,8 +22,7 @@ public final class ResolutionPipeline {
 
     private let store: String
     private let resolution: ConflictResolution
-    private let runOptions: RunOptions
-    private let merges: MergeCenter
+    private let pipeline: ChangePipeline
 
     /// Prepares to resolve conflicts; nothing is touched before `run`.
     ///
@@ -40,8 +39,7 @@ public final class ResolutionPipeline {
     ) {
         self.store = store
         self.resolution = resolution
-        runOptions = run
-        self.merges = merges
+        pipeline = ChangePipeline(store, run, merges)
     }
 
     /// Resolves them, and blocks this thread as long.
@@ -55,20 +53,11 @@ public final class ResolutionPipeline {
         guard count > 0 else { return nil }
         var options = PatchOptions()
         options.identifiers = identifiers
-        let pipeline = PatchPipeline(
-            changes,
-            named: resolution.name,
-            into: store,
-            options: options,
-            run: runOptions,
-            merges: merges,
-            progress: progress,
-            interruption: interruption
-        ) { database, job in
+        let job = PatchPipeline(changes, named: resolution.name, options: options, pipeline) { database, job in
             try ConflictTable.resolve(changes.path, job: job, database)
         }
-        defer { report = pipeline.report }
-        let outcome = try pipeline.run()
+        defer { report = job.report }
+        let outcome = try job.run()
         resolved = count
         return outcome
     }

@@ -84,20 +84,20 @@ final class ComparedStore {
     /// The rows of a statement.
     func rows(_ text: SQLText, path: Int) throws -> ComparedRows {
         try read { database in
-            guard let connection = database.sqliteConnection else { throw ImportError(.fault, "no connection") }
+            let connection = try database.handle
             return try ComparedRows(connection, text, path: path, isUTF8: isUTF8)
         }
     }
 
     private static func block(_ database: Database, isUTF8: Bool) throws -> UnsafeMutablePointer<RowBlock> {
-        guard let connection = database.sqliteConnection else { throw ImportError(.fault, "no connection") }
+        let connection = try database.handle
         return try RowBlock.add(to: connection, isUTF8: isUTF8)
     }
 
     /// The rows of a statement that packs them; no other one that does may be in use meanwhile.
     func packedRows(_ text: SQLText, identifierCells: Int) throws -> PackedRows {
         try read { database in
-            guard let connection = database.sqliteConnection else { throw ImportError(.fault, "no connection") }
+            let connection = try database.handle
             return try PackedRows(connection, block, text, identifierCells: identifierCells)
         }
     }

@@ -33,15 +33,7 @@ extension SideSchema {
     }
 
     private static func tables(_ database: Database) throws -> [Table] {
-        let names = try String.fetchAll(
-            database,
-            sql: """
-                SELECT m.name FROM sqlite_master AS m JOIN pragma_table_list AS l ON l.name = m.name AND l.schema = 'main'
-                WHERE m.type = 'table' AND l.type = 'table' AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-                    AND m.name NOT LIKE '\\_import\\_%' ESCAPE '\\' ORDER BY m.rowid
-                """
-        )
-        return try names.map { name in
+        try WatchedTable.names(database).map { name in
             var keys: [Int: ForeignKey] = [:]
             let rows = try Row.fetchAll(
                 database,

@@ -1,4 +1,3 @@
-import GRDB
 import ImportModel
 
 /// Single objects, wherever in the sequence their changes are.
@@ -16,11 +15,7 @@ extension StoreDifference {
     }
 
     private func explained<Result>(_ body: () throws -> Result) throws -> Result {
-        do {
-            return try body()
-        } catch let error as DatabaseError {
-            throw ImportError(store: "\(stores.old.store) or \(stores.new.store)", error)
-        }
+        try ImportError.explaining("\(stores.old.store) or \(stores.new.store)", body)
     }
 
     /// The relationship by which objects of an entity refer to the object that they belong to; nil where they belong to none.

@@ -370,25 +370,15 @@ extension RecordDecoder {
 extension RecordError {
     /// The same error by the name of the entity whose record it is in, which its key path begins with.
     package func of(_ entity: String) -> RecordError {
-        RecordError(
-            entity: entity,
-            keyPath: keyPath,
-            code: code,
-            expected: expected,
-            found: found,
-            byteOffset: byteOffset
-        )
+        var error = self
+        error.entity = entity
+        return error
     }
 
     /// The same error at another key path.
     fileprivate func moved(to path: String) -> RecordError {
-        RecordError(
-            entity: entity,
-            keyPath: path,
-            code: code,
-            expected: expected,
-            found: found,
-            byteOffset: byteOffset
-        )
+        var error = self
+        error.keyPath = path
+        return error
     }
 }

@@ -43,14 +43,12 @@ final class IdentifierGenerator {
     ///   - attribute: its index in the entity.
     ///   - source: the source's index in the job, from 0.
     ///   - byteOffset: the record's first byte in the source.
-    ///   - childPath: where the object is in its record; empty for the record itself.
     ///   - record: the record's bytes, as a chunk has them.
     ///   - bytes: gets the UUID's text, in lower case.
     func append(
         _ attribute: Int,
         source: Int,
         byteOffset: Int64,
-        childPath: String = "",
         record: ByteView,
         to bytes: inout [UInt8]
     ) {
@@ -58,7 +56,7 @@ final class IdentifierGenerator {
         fields += heads[attribute]
         Self.add(Int64(source), to: &fields)
         Self.add(byteOffset, to: &fields)
-        Self.add(childPath, to: &fields)
+        Self.add("", to: &fields)
         Self.addLength(record.count, to: &fields)
         fields.withUnsafeBytes { hash.update($0) }
         hash.update(UnsafeRawBufferPointer(record.buffer))

@@ -71,9 +71,7 @@ final class StatementDigester {
     /// The digest of a row that is given by its parts.
     ///
     /// - Parameters:
-    ///   - cells: its own.
     ///   - key: those of its identifier.
-    ///   - presence: its mask.
     ///   - entity: its entity's index in the job.
     ///   - policy: what it does to a stored object.
     ///   - chunk: the bytes that texts are slices of, as `own` is.
@@ -127,7 +125,4 @@ struct StatementMemory {
         guard !digests.isEmpty else { return }
         digests[Int(truncatingIfNeeded: digest.key & UInt64(Self.slots - 1))] = (0, 0)
     }
-
-    /// Forgets everything.
-    mutating func removeAll() { digests = [] }
 }

@@ -86,24 +86,24 @@ public struct ImportReport: Sendable, Hashable, Codable {
     /// Records that were not accepted.
     public var rejected: Int64
     /// Rejects that were repaired and imported since; of a retry, those that it has repaired.
-    public var repaired: Int64
+    public var repaired: Int64 = 0
     /// Chunks that are cut.
-    public var chunks: Int
+    public var chunks = 0
     /// Chunks that are committed.
-    public var chunksDone: Int
+    public var chunksDone = 0
     /// Bytes of the sources whose records are committed, decompressed.
-    public var bytes: Int64
+    public var bytes: Int64 = 0
     /// Time spent in all runs of the job.
-    public var seconds: Double
+    public var seconds: Double = 0
     /// Counts per entity name.
     public var entities: [String: Counts]
     /// Entity, attribute (key path), kind of loss or change: how often.
-    public var ledger: [String: [String: [String: Int64]]]
+    public var ledger: [String: [String: [String: Int64]]] = [:]
     /// Relationship (`order.customer`): how many references lead to objects that are not there; nil where no entity relates to
     /// another.
     public var unresolved: [String: Int64]?
     /// What was wrong with records, in the order in which it first came.
-    public var errors: [ErrorGroup]
+    public var errors: [ErrorGroup] = []
     /// The sources, as they were given.
     public var sources: [String]
     /// What stopped the job, where it failed; why nothing was accepted, where it is finished.

@@ -61,33 +61,19 @@ public struct PatchConflict: Sendable, Hashable, Codable {
 extension PatchConflict {
     private enum Keys: String, CodingKey { case kind, entity, identifier, attribute, old, new, stored }
 
-    private struct Name: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-        init(_ name: String) { stringValue = name }
-        init?(stringValue: String) { self.init(stringValue) }
-        init?(intValue: Int) { nil }
-    }
-
     /// Reads what `encode(to:)` writes.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: Keys.self)
         kind = try values.decode(Kind.self, forKey: .kind)
         entity = try values.decode(String.self, forKey: .entity)
-        identifier = try Self.object(values.nestedContainer(keyedBy: Name.self, forKey: .identifier))
+        identifier = try values.decode(ObjectReference.self, forKey: .identifier)
         attribute = try values.decodeIfPresent(String.self, forKey: .attribute)
         func value(_ key: Keys) throws -> Value? {
             guard values.contains(key) else { return nil }
             if let stored = try? values.decode(StoredValue.self, forKey: key) { return .stored(stored) }
-            return .object(try Self.object(values.nestedContainer(keyedBy: Name.self, forKey: key)))
+            return .object(try values.decode(ObjectReference.self, forKey: key))
         }
         (old, new, stored) = (try value(.old), try value(.new), try value(.stored))
-    }
-
-    private static func object(_ values: KeyedDecodingContainer<Name>) throws -> ObjectReference {
-        ObjectReference(
-            try values.allKeys.map { NamedValue($0.stringValue, try values.decode(StoredValue.self, forKey: $0)) }
-        )
     }
 
     /// Writes `{"kind": "changed", "entity": "person", "identifier": {"guid": "7"}, "attribute": "city", "old": …}`.
@@ -95,17 +81,13 @@ extension PatchConflict {
         var values = encoder.container(keyedBy: Keys.self)
         try values.encode(kind, forKey: .kind)
         try values.encode(entity, forKey: .entity)
-        func encode(_ object: ObjectReference, _ key: Keys) throws {
-            var parts = values.nestedContainer(keyedBy: Name.self, forKey: key)
-            for part in object.values { try parts.encode(part.value, forKey: Name(part.name)) }
-        }
-        try encode(identifier, .identifier)
+        try values.encode(identifier, forKey: .identifier)
         try values.encode(attribute, forKey: .attribute)
         for (key, value) in [(Keys.old, old), (.new, new), (.stored, stored)] {
             switch value {
             case nil: continue
             case .stored(let value): try values.encode(value, forKey: key)
-            case .object(let object): try encode(object, key)
+            case .object(let object): try values.encode(object, forKey: key)
             }
         }
     }

@@ -21,6 +21,13 @@ package struct StoredOptions: Codable {
     package init(from decoder: any Decoder) throws {
         options = try JobOptions(from: decoder)
         let values = try decoder.container(keyedBy: CodingKeys.self)
+        guard (try? options.check()) != nil else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .takesChunks,
+                in: values,
+                debugDescription: "options out of range"
+            )
+        }
         takesChunks = try values.decode(Bool.self, forKey: .takesChunks)
         retry = try values.decodeIfPresent(StoredJob.Retry.self, forKey: .retry)
         change = try values.decodeIfPresent(StoredJob.Change.self, forKey: .change)

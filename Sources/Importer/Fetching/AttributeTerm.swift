@@ -12,11 +12,7 @@ struct AttributeTerm: ComparedTerm {
     /// The tables that its value depends on beside the record's row, in lower case.
     let reached: Set<ExactText>
 
-    var name: String { attribute.name }
     var type: AttributeType { attribute.type }
-    var storage: DateStorage { attribute.storage }
-    /// What it is, with its article.
-    var phrase: String { attribute.phrase }
 }
 
 /// Why a name means nothing.

@@ -19,14 +19,11 @@ public struct StoreModel: Sendable {
     /// - Throws: `ImportError` with `.noInput` when there is no such store, entity or table; another when the store cannot
     ///   be read.
     public init(of store: String, entities names: [String] = []) throws {
-        do {
-            let database = try StoreConnection.reader(store)
-            self = try database.read { database in
+        self = try ImportError.explaining(store) {
+            try StoreConnection.reader(store).read { database in
                 try StoreSchema.checkFormat(database, store: store)
                 return try StoreModel(store, names, database)
             }
-        } catch let error as DatabaseError {
-            throw ImportError(store: store, error)
         }
     }
 

@@ -22,9 +22,7 @@ package struct RetryRequest: Sendable {
         self.model = model
     }
 
-    /// - Parameters:
-    ///   - file: a repair file; nil to try open rejects as they are.
-    ///   - selection: which of them.
+    /// - Parameter file: a repair file; nil to try open rejects as they are.
     package init(file: String?, _ selection: RejectSelection, model: ModelDescription?) {
         var selection = selection
         selection.includesSettled = false
@@ -320,21 +318,8 @@ extension JobOpening {
         // What does not fit again is a reject again.
         options.conflicts = [PatchOptions.Rule(.reject)]
         options.isAtomic = false
-        return StoredJob(
-            options: JobOptions(),
-            takesChunks: true,
-            retry: kind,
-            change: StoredJob.Change(kind: .patch, options: options, endOffset: description.size ?? 0),
-            sources: [
-                StoredJob.Source(
-                    description: description,
-                    shape: SourceShape(layout: .lines, paths: ["$"]),
-                    entities: [""]
-                )
-            ],
-            model: nil,
-            chunkDirectory: Self.absolute(store + ".chunks")
-        )
+        let change = StoredJob.Change(kind: .patch, options: options, endOffset: description.size ?? 0)
+        return StoredJob(change, of: description, retry: kind, store: store)
     }
 
     private static func maxRecordBytes(of jobs: [StoredJob]) -> Int {
@@ -379,6 +364,24 @@ extension JobOpening {
             isLossless: job.options.isLossless,
             maxRecordBytes: job.options.maxRecordBytes,
             maxDepth: job.options.maxDepth
+        )
+    }
+}
+
+extension StoredJob {
+    /// A job that changes what is there.
+    ///
+    /// - Parameter source: has a change in each line.
+    init(_ change: Change, of source: SourceDescription, retry: Retry? = nil, store: String) {
+        let shape = SourceShape(layout: .lines, paths: ["$"])
+        self.init(
+            options: JobOptions(),
+            takesChunks: true,
+            retry: retry,
+            change: change,
+            sources: [Source(description: source, shape: shape, entities: [""])],
+            model: nil,
+            chunkDirectory: JobOpening.absolute(store + ".chunks")
         )
     }
 }

@@ -5,8 +5,8 @@ package struct RunContext: Sendable {
     /// The store's name.
     package let store: String
     package let options: RunOptions
-    package let opener: SourceOpener
-    package let transformers: TransformerRegistry
+    package var opener = SourceOpener()
+    package var transformers = TransformerRegistry.standard
     package let progress: ImportProgress
     /// This run's own: it also ends the reading of a source when a worker has failed.
     package let interruption: Interruption

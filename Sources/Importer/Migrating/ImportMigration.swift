@@ -6,16 +6,10 @@ import ImportModel
 /// What an import leaves out stays: entities, attributes and relationships of the store that its model does not mention.
 /// Those that are new and may be empty are added by the import itself.
 struct ImportMigration {
-    private let store: String
-    private let model: ModelDescription
-    private let transformers: TransformerRegistry
-
-    /// - Parameter store: its path, which may lead to nothing yet.
-    init(of store: String, to model: ModelDescription, _ transformers: TransformerRegistry) {
-        self.store = store
-        self.model = model
-        self.transformers = transformers
-    }
+    /// The store's path, which may lead to nothing yet.
+    let store: String
+    let model: ModelDescription
+    let transformers: TransformerRegistry
 
     /// Makes sure that the store needs no migration for the model.
     ///

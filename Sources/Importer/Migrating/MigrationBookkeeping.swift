@@ -4,18 +4,11 @@ import ImportModel
 
 /// What the store knows of its imports, as it is after a migration.
 struct MigrationBookkeeping {
-    private let map: MigrationMap
-    private let job: Int64
-    private let database: Database
-
-    /// - Parameters:
-    ///   - map: with the old names.
-    ///   - job: the last one.
-    init(_ map: MigrationMap, job: Int64, _ database: Database) {
-        self.map = map
-        self.job = job
-        self.database = database
-    }
+    /// With the old names.
+    let map: MigrationMap
+    /// The last one.
+    let job: Int64
+    let database: Database
 
     /// Saves the new model, and what has other names now.
     func save(from before: ModelDescription, to model: ModelDescription, _ plan: ModelMigration.Plan) throws {

@@ -21,9 +21,7 @@ final class MigrationFunction {
     ///   - body: what it throws ends the statement. A text that is not well-formed UTF-8 gets to it as a blob.
     /// - Throws: `DatabaseError`.
     static func add(_ name: String, argumentCount: Int32, to database: Database, _ body: @escaping Body) throws {
-        guard let connection = database.sqliteConnection else {
-            throw ImportError(.fault, "the store's connection is closed")
-        }
+        let connection = try database.handle
         let code = sqlite3_create_function_v2(
             connection,
             name,

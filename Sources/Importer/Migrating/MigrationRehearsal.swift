@@ -3,23 +3,15 @@ import ImportModel
 
 /// Finds out what a migration's changes of the schema come to, on a copy of it without any row.
 struct MigrationRehearsal {
-    private let map: MigrationMap
-    private let model: ModelDescription
-    private let store: String
-    private let database: Database
+    /// With the old names.
+    let map: MigrationMap
+    let model: ModelDescription
+    let store: String
+    /// The store's, which is only read.
+    let database: Database
 
     /// How large the copy may become, in pages: many times what the largest schema takes.
     private static let mostPages = 1 << 15
-
-    /// - Parameters:
-    ///   - map: with the old names.
-    ///   - database: the store, which is only read.
-    init(_ map: MigrationMap, to model: ModelDescription, _ database: Database, store: String) {
-        self.map = map
-        self.model = model
-        self.store = store
-        self.database = database
-    }
 
     /// What stands against the changes; nil for nothing, or where there is no copy to try them on.
     func complaint(_ interruption: Interruption) throws -> String? {
@@ -43,7 +35,16 @@ struct MigrationRehearsal {
             try copy.inTransaction {
                 complaint = try Self.refusal {
                     let work = try MigrationWork(map)
-                    var run = MigrationRun(map, work, model, counted: [:], job: 0, copy, store: store) { _ in }
+                    var run = MigrationRun(
+                        map: map,
+                        work: work,
+                        model: model,
+                        counted: [:],
+                        job: 0,
+                        database: copy,
+                        store: store,
+                        say: { _ in }
+                    )
                     try run.run()
                 }
                 return .rollback

@@ -3,38 +3,17 @@ import ImportModel
 
 /// Changes the tables of a store, in the transaction that is open, with foreign keys off.
 struct MigrationRun {
-    private var map: MigrationMap
-    private let work: MigrationWork
-    private let database: Database
-    private let counted: [String: Int64]
-    private let job: Int64
-    private let store: String
-    private let model: ModelDescription
-    private let say: (ImportText) -> Void
-
-    /// - Parameters:
-    ///   - map: with the old names.
-    ///   - counted: how many rows there are, by what they are selected from, as the plan has counted them.
-    ///   - job: the last one, to which indexes that are made are noted.
-    init(
-        _ map: MigrationMap,
-        _ work: MigrationWork,
-        _ model: ModelDescription,
-        counted: [String: Int64],
-        job: Int64,
-        _ database: Database,
-        store: String,
-        say: @escaping (ImportText) -> Void
-    ) {
-        self.map = map
-        self.work = work
-        self.counted = counted
-        self.job = job
-        self.database = database
-        self.store = store
-        self.model = model
-        self.say = say
-    }
+    /// With the old names.
+    var map: MigrationMap
+    let work: MigrationWork
+    let model: ModelDescription
+    /// How many rows there are, by what they are selected from, as the plan has counted them.
+    let counted: [String: Int64]
+    /// The last one, to which indexes that are made are noted.
+    let job: Int64
+    let database: Database
+    let store: String
+    let say: (ImportText) -> Void
 
     /// Does it all.
     mutating func run() throws {

@@ -78,9 +78,7 @@ public struct ModelMigration: Sendable {
     ) throws -> Plan {
         try progress.ending {
             try JobOpening.check(model, transformers)
-            guard FileManager.default.fileExists(atPath: store) else {
-                throw ImportError(.storeNotFound, at: store, "there is no such store", advice: "Check the path.")
-            }
+            guard FileManager.default.fileExists(atPath: store) else { throw ImportError.noStore(at: store) }
             let lock = try StoreLock(store: store)
             defer { withExtendedLifetime(lock) {} }
             return try runLocked(progress, interruption) { plan in
@@ -124,9 +122,7 @@ public struct ModelMigration: Sendable {
         let counted: [String: Int64]
     }
 
-    /// - Parameters:
-    ///   - interruption: ends it at once.
-    ///   - first: what was found before; nil to find out what only changing the schema and the values shows, too.
+    /// - Parameter first: what was found before; nil to find out what only changing the schema and the values shows, too.
     private func prepared(_ database: Database, _ interruption: Interruption, after first: Prepared? = nil) throws
         -> Prepared
     {
@@ -164,7 +160,8 @@ public struct ModelMigration: Sendable {
             try survey.addOthers(try MigrationWork(map))
         }
         if first == nil, !survey.steps.isEmpty, !survey.steps.contains(where: \.isRefused),
-            let complaint = try MigrationRehearsal(map, to: model, database, store: store).complaint(interruption)
+            let complaint = try MigrationRehearsal(map: map, model: model, store: store, database: database)
+                .complaint(interruption)
         {
             survey.addComplaint(complaint)
         }
@@ -212,16 +209,16 @@ public struct ModelMigration: Sendable {
         let prepared = try prepared(database, interruption, after: first)
         try prepared.plan.check(store)
         let job = prepared.jobs.last?.id ?? 0
-        let bookkeeping = MigrationBookkeeping(prepared.map, job: job, database)
+        let bookkeeping = MigrationBookkeeping(map: prepared.map, job: job, database: database)
         try Self.checkNewTables(prepared.map, database)
         let work = try MigrationWork(prepared.map)
         var run = MigrationRun(
-            prepared.map,
-            work,
-            model,
+            map: prepared.map,
+            work: work,
+            model: model,
             counted: prepared.counted,
             job: job,
-            database,
+            database: database,
             store: store,
             say: say
         )

@@ -1,7 +1,7 @@
 import ImportModel
 
 /// What the result of an import depends on: kept with the job, and refused when a resume gives others.
-public struct JobOptions: Sendable, Hashable {
+public struct JobOptions: Sendable, Hashable, Codable {
     /// The model; nil to infer one from all records.
     public var model: ModelDescription?
     /// The entity of the records of a source with one record path; nil to take its file name.

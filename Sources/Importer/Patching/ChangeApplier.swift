@@ -11,7 +11,6 @@ final class ChangeApplier {
 
     let schema: PatchSchema
     let statements: PatchStatements
-    let options: PatchOptions
     let job: Int64
     let comparison: ChangeComparison
     let writer: ChangeWriter
@@ -30,7 +29,6 @@ final class ChangeApplier {
     ) {
         self.schema = schema
         self.statements = statements
-        self.options = options
         self.job = job
         comparison = ChangeComparison(schema, statements, options, delegate)
         writer = ChangeWriter(schema, statements)

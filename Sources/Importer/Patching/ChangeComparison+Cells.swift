@@ -3,8 +3,8 @@ import ImportModel
 /// The cells that a change is about.
 extension ChangeComparison {
     /// The cells that a change gives on one of its sides, by column.
-    func given(
-        _ change: ObjectChange,
+    func cells(
+        of change: ObjectChange,
         _ index: Int,
         _ side: KeyPath<AttributeChange, StoredValue?>,
         _ owner: Owner?,
@@ -67,8 +67,8 @@ extension ChangeComparison {
     }
 
     /// The cells of an object that are to be written.
-    func cells(
-        of change: ObjectChange,
+    func written(
+        _ change: ObjectChange,
         _ index: Int,
         _ stored: [StoredValue],
         _ plan: inout ChangePlan
@@ -101,11 +101,9 @@ extension ChangeComparison {
             done.formUnion(places)
             if places.contains(where: { compared[$0].isInTheWay }) {
                 let first = compared[places.first { compared[$0].isInTheWay } ?? place]
-                let conflict = PatchConflict(
+                let conflict = change.conflict(
                     .changed,
-                    entity: change.entity,
-                    identifier: change.identifier,
-                    attribute: first.name,
+                    first.name,
                     old: first.old.map { .stored($0) },
                     new: .stored(first.new),
                     stored: .stored(stored[first.column])
@@ -136,11 +134,9 @@ extension ChangeComparison {
             if isSame(values) { continue }
             let isNulled = try nulled(change, index, stored).isSuperset(of: columns)
             if !isNulled, before.map({ !isSame($0) }) ?? !options.isUnchecked {
-                let conflict = PatchConflict(
+                let conflict = change.conflict(
                     .changed,
-                    entity: change.entity,
-                    identifier: change.identifier,
-                    attribute: reference.name,
+                    reference.name,
                     old: old.map(Self.shown),
                     new: Self.shown(new),
                     stored: now.contains(.null) ? .stored(.null) : Self.shown(new, now)

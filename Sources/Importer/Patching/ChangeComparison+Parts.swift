@@ -52,7 +52,7 @@ extension ChangeComparison {
         return true
     }
 
-    func isLinked(_ join: PatchedEntity.Join, _ values: [StoredValue]) throws -> Bool {
+    func isLinked(_ join: SideSchema.Join, _ values: [StoredValue]) throws -> Bool {
         guard values.count == join.columns.count + join.destinationColumns.count else {
             throw ImportError(
                 .changeSetInvalid,
@@ -91,13 +91,7 @@ extension ChangeComparison {
         }
         if stored == wanted { return }
         if !Self.leads(from: before ?? [], to: wanted, by: stored), change.kind == .updated, !options.isUnchecked {
-            let conflict = PatchConflict(
-                .changed,
-                entity: change.entity,
-                identifier: change.identifier,
-                attribute: order.name
-            )
-            guard try decide(conflict, &plan).policy == .take else { return }
+            guard try decide(change.conflict(.changed, order.name), &plan).policy == .take else { return }
         }
         plan.steps.append(step)
     }
@@ -131,13 +125,7 @@ extension ChangeComparison {
         if stored == wanted { return }
         let isInTheWay = change.kind == .updated && (old.map { stored != normalized($0, child, owned) } ?? true)
         if isInTheWay, !(old == nil && options.isUnchecked) {
-            let conflict = PatchConflict(
-                .changed,
-                entity: change.entity,
-                identifier: change.identifier,
-                attribute: name
-            )
-            guard try decide(conflict, &plan).policy == .take else { return }
+            guard try decide(change.conflict(.changed, name), &plan).policy == .take else { return }
         }
         plan.steps.append(.replace(owned, owner: key, wanted))
     }

@@ -32,6 +32,18 @@ final class ChangeComparison {
         let key: [StoredValue]
     }
 
+    /// The object that a change is about.
+    struct Subject {
+        let change: ObjectChange
+        /// The index of its entity.
+        let index: Int
+        /// The values of its identifier.
+        let key: [StoredValue]
+        /// Its cells, by column; nil where it is not there.
+        let stored: [StoredValue]?
+        let owner: Owner?
+    }
+
     init(
         _ schema: PatchSchema,
         _ statements: PatchStatements,
@@ -70,47 +82,44 @@ final class ChangeComparison {
             switch try delegate.patch(change, object) {
             case .standard: break
             case .skip: return plan.effects.append((index, .ignored))
-            case .attributes(let values): return try write(values, change, index, key, stored, owner, &plan)
+            case .attributes(let values):
+                let subject = Subject(change: change, index: index, key: key, stored: stored, owner: owner)
+                return try write(values, subject, &plan)
             }
             if change.kind == .inserted, stored == nil { change.add(try delegate.attributesForInserted(change)) }
         }
+        let subject = Subject(change: change, index: index, key: key, stored: stored, owner: owner)
         switch change.kind {
-        case .inserted: try insert(change, index, key, stored, owner, &plan)
-        case .updated: try update(change, index, key, stored, owner, &plan)
-        case .deleted: try delete(change, index, key, stored, owner, &plan)
+        case .inserted: try insert(subject, &plan)
+        case .updated: try update(subject, &plan)
+        case .deleted: try delete(subject, &plan)
         }
     }
 
     /// Writes the values that a delegate gives, whatever the store has.
-    private func write(
-        _ values: [NamedValue],
-        _ change: ObjectChange,
-        _ index: Int,
-        _ key: [StoredValue],
-        _ stored: [StoredValue]?,
-        _ owner: Owner?,
-        _ plan: inout ChangePlan
-    ) throws {
-        let entity = schema.entities[index]
-        var given = change
-        given.references = stored == nil ? change.references : []
+    private func write(_ values: [NamedValue], _ subject: Subject, _ plan: inout ChangePlan) throws {
+        var given = subject.change
+        given.references = subject.stored == nil ? given.references : []
         given.attributes = values.map { AttributeChange($0.name, new: $0.value) }
-        var cells = try self.given(given, index, \.new, stored == nil ? owner : nil, &plan)
-        for column in entity.identifier { cells[column] = nil }
-        guard let stored else {
-            for (place, column) in entity.identifier.enumerated() { cells[column] = key[place] }
-            let columns = cells.keys.sorted()
-            plan.steps.append(.insert(entity: index, columns: columns, values: columns.compactMap { cells[$0] }))
-            plan.effects.append((index, .inserted))
-            return try addParts(of: change, index, key, &plan)
-        }
+        var cells = try cells(of: given, subject.index, \.new, subject.stored == nil ? subject.owner : nil, &plan)
+        for column in schema.entities[subject.index].identifier { cells[column] = nil }
+        guard let stored = subject.stored else { return try insert(cells, of: subject, &plan) }
         let columns = cells.keys.sorted().filter { cells[$0] != stored[$0] }
-        plan.effects.append((index, columns.isEmpty ? .unchanged : .updated))
-        if !columns.isEmpty {
-            let values = columns.compactMap { cells[$0] }
-            plan.steps.append(.update(entity: index, key: key, columns: columns, values: values))
+        plan.effects.append((subject.index, columns.isEmpty ? .unchanged : .updated))
+        if !columns.isEmpty { plan.steps.append(subject.update(columns, cells)) }
+        if subject.change.kind != .deleted { try addParts(of: subject.change, subject.index, subject.key, &plan) }
+    }
+
+    /// Makes the object with what is given of it, and with what belongs to it.
+    private func insert(_ cells: [Int: StoredValue], of subject: Subject, _ plan: inout ChangePlan) throws {
+        var cells = cells
+        for (place, column) in schema.entities[subject.index].identifier.enumerated() {
+            cells[column] = subject.key[place]
         }
-        if change.kind != .deleted { try addParts(of: change, index, key, &plan) }
+        let columns = cells.keys.sorted()
+        plan.steps.append(.insert(entity: subject.index, columns: columns, values: columns.compactMap { cells[$0] }))
+        plan.effects.append((subject.index, .inserted))
+        try addParts(of: subject.change, subject.index, subject.key, &plan)
     }
 
     /// What is done in a conflict: as the delegate says, else as the options do.
@@ -163,25 +172,10 @@ final class ChangeComparison {
         return cells
     }
 
-    func insert(
-        _ change: ObjectChange,
-        _ index: Int,
-        _ key: [StoredValue],
-        _ stored: [StoredValue]?,
-        _ owner: Owner?,
-        _ plan: inout ChangePlan
-    ) throws {
-        let cells = try given(change, index, \.new, owner, &plan)
-        guard let stored else {
-            var all = cells
-            for (place, column) in schema.entities[index].identifier.enumerated() { all[column] = key[place] }
-            let columns = all.keys.sorted()
-            plan.steps.append(
-                .insert(entity: index, columns: columns, values: columns.compactMap { all[$0] })
-            )
-            plan.effects.append((index, .inserted))
-            return try addParts(of: change, index, key, &plan)
-        }
+    private func insert(_ subject: Subject, _ plan: inout ChangePlan) throws {
+        let (change, index, key) = (subject.change, subject.index, subject.key)
+        let cells = try cells(of: change, index, \.new, subject.owner, &plan)
+        guard let stored = subject.stored else { return try insert(cells, of: subject, &plan) }
         let differing = cells.keys.sorted().filter {
             cells[$0] != stored[$0] && !schema.entities[index].local.contains($0)
         }
@@ -194,39 +188,29 @@ final class ChangeComparison {
             }
             return
         }
-        let conflict = PatchConflict(.exists, entity: change.entity, identifier: change.identifier)
-        guard try decide(conflict, &plan).policy == .take else {
+        guard try decide(change.conflict(.exists), &plan).policy == .take else {
             plan.effects.append((index, .ignored))
             return
         }
-        plan.steps.append(
-            .update(entity: index, key: key, columns: differing, values: differing.compactMap { cells[$0] })
-        )
+        plan.steps.append(subject.update(differing, cells))
         plan.effects.append((index, .updated))
         try addParts(of: change, index, key, &plan)
     }
 
-    func delete(
-        _ change: ObjectChange,
-        _ index: Int,
-        _ key: [StoredValue],
-        _ stored: [StoredValue]?,
-        _ owner: Owner?,
-        _ plan: inout ChangePlan
-    ) throws {
-        guard let stored else {
+    private func delete(_ subject: Subject, _ plan: inout ChangePlan) throws {
+        let (change, index, key) = (subject.change, subject.index, subject.key)
+        guard let stored = subject.stored else {
             plan.effects.append((index, .unchanged))
             return
         }
         // All of it, or nothing: what stays keeps what it owns.
         var own = ChangePlan()
         var isTaken = false
-        let cells = try given(change, index, \.old, owner, &own)
+        let cells = try cells(of: change, index, \.old, subject.owner, &own)
         let nulled = try nulled(change, index, stored)
         let differs = cells.contains { stored[$0.key] != $0.value && !nulled.contains($0.key) }
         if try differs || ownsMore(than: change, index, key) {
-            let conflict = PatchConflict(.changed, entity: change.entity, identifier: change.identifier)
-            isTaken = try decide(conflict, &own).policy == .take
+            isTaken = try decide(change.conflict(.changed), &own).policy == .take
         }
         own.effects.append((index, .deleted))
         let entity = schema.entities[index]
@@ -240,13 +224,7 @@ final class ChangeComparison {
             case .values(let old, _):
                 let child = try schema.index(owned.child)
                 if !options.isUnchecked, try values(of: owned, child, key) != normalized(old ?? [], child, owned) {
-                    let conflict = PatchConflict(
-                        .changed,
-                        entity: change.entity,
-                        identifier: change.identifier,
-                        attribute: part.name
-                    )
-                    isTaken = try decide(conflict, &own).policy == .take || isTaken
+                    isTaken = try decide(change.conflict(.changed, part.name), &own).policy == .take || isTaken
                 }
                 own.steps.append(.replace(owned, owner: key, []))
             }
@@ -263,7 +241,7 @@ final class ChangeComparison {
     }
 
     /// Whether an object owns what a deletion of it does not name.
-    func ownsMore(than change: ObjectChange, _ index: Int, _ key: [StoredValue]) throws -> Bool {
+    private func ownsMore(than change: ObjectChange, _ index: Int, _ key: [StoredValue]) throws -> Bool {
         for owned in schema.entities[index].owned {
             let child = schema.entities[try schema.index(owned.child)]
             guard !child.isValue else { continue }
@@ -284,60 +262,68 @@ final class ChangeComparison {
         return false
     }
 
-    func update(
-        _ change: ObjectChange,
-        _ index: Int,
-        _ key: [StoredValue],
-        _ stored: [StoredValue]?,
-        _ owner: Owner?,
-        _ plan: inout ChangePlan
-    ) throws {
-        guard let stored else { return try updateMissing(change, index, key, owner, &plan) }
+    private func update(_ subject: Subject, _ plan: inout ChangePlan) throws {
+        let (change, index) = (subject.change, subject.index)
+        guard let stored = subject.stored else { return try updateMissing(subject, &plan) }
         let place = plan.effects.count
         plan.effects.append((index, .unchanged))
         let before = plan.conflicts.count
-        var columns: [Int] = []
-        var values: [StoredValue] = []
-        for cell in try cells(of: change, index, stored, &plan) {
-            columns.append(cell.column)
-            values.append(cell.value)
-        }
-        if !columns.isEmpty {
-            plan.steps.append(.update(entity: index, key: key, columns: columns, values: values))
+        let cells = try written(change, index, stored, &plan)
+        if !cells.isEmpty {
+            plan.steps.append(
+                .update(entity: index, key: subject.key, columns: cells.map(\.column), values: cells.map(\.value))
+            )
         }
         let steps = plan.steps.count
-        try addParts(of: change, index, key, &plan)
-        if !columns.isEmpty || plan.steps[steps...].contains(where: \.isOfOwner) {
+        try addParts(of: change, index, subject.key, &plan)
+        if !cells.isEmpty || plan.steps[steps...].contains(where: \.isOfOwner) {
             plan.effects[place].effect = .updated
         } else if plan.conflicts.count > before {
             plan.effects[place].effect = .ignored
         }
     }
 
-    func updateMissing(
-        _ change: ObjectChange,
-        _ index: Int,
-        _ key: [StoredValue],
-        _ owner: Owner?,
-        _ plan: inout ChangePlan
-    ) throws {
-        if change.saysNothing {
+    private func updateMissing(_ subject: Subject, _ plan: inout ChangePlan) throws {
+        if subject.change.saysNothing {
             // A conflict that is resolved as the store has it.
-            plan.effects.append((index, .unchanged))
+            plan.effects.append((subject.index, .unchanged))
             return
         }
-        let conflict = PatchConflict(.missing, entity: change.entity, identifier: change.identifier)
-        guard try decide(conflict, &plan).policy == .take else {
-            plan.effects.append((index, .ignored))
+        guard try decide(subject.change.conflict(.missing), &plan).policy == .take else {
+            plan.effects.append((subject.index, .ignored))
             return
         }
         // What the change has of it; the table refuses it where something is missing that it asks for.
-        var cells = try given(change, index, \.new, owner, &plan)
-        for (place, column) in schema.entities[index].identifier.enumerated() { cells[column] = key[place] }
-        let columns = cells.keys.sorted()
-        plan.steps.append(.insert(entity: index, columns: columns, values: columns.compactMap { cells[$0] }))
-        plan.effects.append((index, .inserted))
-        try addParts(of: change, index, key, &plan)
+        let cells = try cells(of: subject.change, subject.index, \.new, subject.owner, &plan)
+        try insert(cells, of: subject, &plan)
+    }
+}
+
+extension ChangeComparison.Subject {
+    /// The step that writes some of the cells.
+    fileprivate func update(_ columns: [Int], _ cells: [Int: StoredValue]) -> ChangePlan.Step {
+        .update(entity: index, key: key, columns: columns, values: columns.compactMap { cells[$0] })
+    }
+}
+
+extension ObjectChange {
+    /// A conflict about the object, or about one of its attributes.
+    func conflict(
+        _ kind: PatchConflict.Kind,
+        _ attribute: String? = nil,
+        old: PatchConflict.Value? = nil,
+        new: PatchConflict.Value? = nil,
+        stored: PatchConflict.Value? = nil
+    ) -> PatchConflict {
+        PatchConflict(
+            kind,
+            entity: entity,
+            identifier: identifier,
+            attribute: attribute,
+            old: old,
+            new: new,
+            stored: stored
+        )
     }
 }
 

@@ -67,6 +67,30 @@ extension ChangeRun {
         return needsRefresh
     }
 
+    /// Ends a commit: its marker, and what is announced of it.
+    func end(
+        _ marker: inout Marker,
+        _ changes: [EntityChanges],
+        needsRefresh: Bool,
+        _ database: Database
+    ) throws -> MergeNotification {
+        marker.recordPath = "$"
+        marker.commits += 1
+        marker.chunksDone += 1
+        marker.seconds = seconds
+        try marker.save(database, job: job.id)
+        let merge = MergeNotification(
+            job: job.id,
+            commit: marker.commits,
+            changes: changes,
+            totals: try EntityTotals.all(of: job.id, database),
+            marker: marker,
+            isFinished: false,
+            needsRefresh: needsRefresh
+        )
+        return try MergeLog.append(merge, database)
+    }
+
     /// Keeps which part of its source a commit has, as an import keeps its chunks.
     func save(_ chunk: ChunkRange, _ counts: PatchCounts, firstOrdinal: Int64, _ database: Database) throws {
         let read = counts.lines.enumerated().filter { $0.element > 0 }

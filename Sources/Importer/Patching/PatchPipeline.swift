@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
 import ImportModel
-import Synchronization
 
 /// Applies a change set to a store, as a job like any other: in commits, resumable, counted and followed.
 ///
@@ -19,11 +18,11 @@ import Synchronization
 /// already. What has neither is a conflict (``PatchOptions``). Any SQLite file will do. It is run once.
 public final class PatchPipeline: Sendable {
     /// Shared with observers.
-    public let progress: ImportProgress
+    public var progress: ImportProgress { pipeline.progress }
     /// Shared with callers that may stop it.
-    public let interruption: Interruption
+    public var interruption: Interruption { pipeline.interruption }
     /// Announces every commit.
-    public let merges: MergeCenter
+    public var merges: MergeCenter { pipeline.merges }
 
     /// Is called with the number of the job, in the transaction that begins it.
     typealias Beginning = @Sendable (Database, Int64) throws -> Void
@@ -34,12 +33,10 @@ public final class PatchPipeline: Sendable {
     /// The change set where no file has it; nil for one that is read.
     private let kept: KeptChanges?
     private let beginning: Beginning?
-    private let store: String
     private let options: PatchOptions
-    private let runOptions: RunOptions
     private let delegate: (any PatchDelegate)?
-    private let isSpent = Atomic(false)
-    private let found = Mutex<ImportReport?>(nil)
+    private let pipeline: ChangePipeline
+    private var store: String { pipeline.store }
 
     /// Prepares to apply a change set; nothing is touched before `run`.
     ///
@@ -86,45 +83,34 @@ public final class PatchPipeline: Sendable {
         name = path == "-" ? "standard input" : path
         kept = nil
         beginning = nil
-        progress = ImportProgress()
-        interruption = Interruption()
         self.delegate = delegate
-        self.store = StoreFile.resolved(store)
         self.options = options
-        runOptions = run
-        self.merges = merges
+        pipeline = ChangePipeline(store, run, merges)
     }
 
     /// - Parameters:
     ///   - changes: a change set that was made for this.
     ///   - name: what reports call it.
+    ///   - pipeline: has not been run.
     ///   - beginning: is called in the transaction that begins the job.
     init(
         _ changes: KeptChanges,
         named name: String,
-        into store: String,
         options: PatchOptions,
-        run: RunOptions,
-        merges: MergeCenter,
-        progress: ImportProgress,
-        interruption: Interruption,
+        _ pipeline: ChangePipeline,
         beginning: @escaping Beginning
     ) {
         path = "-"
         self.name = name
         kept = changes
         self.beginning = beginning
-        self.progress = progress
-        self.interruption = interruption
         delegate = nil
-        self.store = StoreFile.resolved(store)
         self.options = options
-        runOptions = run
-        self.merges = merges
+        self.pipeline = pipeline
     }
 
     /// What has been found out up to now, also where conflicts have stopped the run; nil before that.
-    public var report: ImportReport? { found.withLock { $0 } }
+    public var report: ImportReport? { pipeline.report }
 
     /// Applies the change set until it is finished, interrupted or failed, and blocks this thread as long.
     ///
@@ -132,29 +118,7 @@ public final class PatchPipeline: Sendable {
     /// - Throws: `ImportError` with `.badInput` where the change set is none or conflicts stop it (``report`` lists them; nothing was
     ///   written, or what was committed before stays and the job can be resumed); `.inUse` where another import has the store.
     @discardableResult
-    public func run() throws -> ChangeOutcome {
-        guard !isSpent.exchange(true, ordering: .relaxed) else {
-            throw ImportError(
-                .pipelineSpent,
-                at: store,
-                "this pipeline has been run already",
-                advice: "Make a new pipeline for each run."
-            )
-        }
-        return try progress.ending {
-            let destination = SQLiteDestination(store, durability: runOptions.durability, interruption)
-            defer {
-                destination.unlock()
-                merges.close()
-            }
-            do {
-                try merges.open()
-                return try run(into: destination)
-            } catch {
-                throw destination.explain(error)
-            }
-        }
-    }
+    public func run() throws -> ChangeOutcome { try pipeline.run(run) }
 
     /// Compares the change set with the store, and writes nothing.
     ///
@@ -162,9 +126,10 @@ public final class PatchPipeline: Sendable {
     /// - Throws: `ImportError` as `run` does, also where conflicts would stop it.
     @discardableResult
     public func check() throws -> ImportReport {
-        let destination = SQLiteDestination(store, durability: runOptions.durability)
+        let destination = SQLiteDestination(store, durability: pipeline.options.durability)
         do {
-            try checkStore(destination)
+            try destination.checkIsThere()
+            try pipeline.options.check()
             let changes = try KeptChanges(path, interruption)
             var report = try check(changes.path).report
             report.sources = [name]
@@ -175,71 +140,33 @@ public final class PatchPipeline: Sendable {
         }
     }
 
-    private func checkStore(_ destination: SQLiteDestination) throws {
-        try destination.check()
-        guard destination.exists else {
-            throw ImportError(.storeNotFound, at: store, "there is no such store", advice: "Check the path.")
-        }
-        try runOptions.check()
-    }
-
     private func check(_ path: String) throws -> PatchCheck.Findings {
         let check = PatchCheck(store: store, options: options, interruption: interruption, delegate: delegate)
         var findings = try check.run(path, named: kept == nil ? self.path : path, compares: true)
         findings.report.sources = [name]
-        found.withLock { $0 = findings.report }
+        pipeline.report = findings.report
         if let breakOff = findings.breakOff {
             guard findings.report.recordsRead > 0 else { throw breakOff }
-            progress.update {
-                $0.messages.append(
-                    "\(breakOff.message); only what precedes that is applied"
-                )
-            }
+            progress.update { $0.messages.append("\(breakOff.message); only what precedes that is applied") }
         }
         if findings.stops > 0 { throw ImportError.conflicts(findings.stops, at: store, isBegun: false) }
         return findings
     }
 
-    private func run(into destination: SQLiteDestination) throws -> ChangeOutcome {
-        try checkStore(destination)
-        try destination.lock()
-        let context = RunContext(
-            store: store,
-            options: runOptions,
-            opener: SourceOpener(),
-            transformers: .standard,
-            progress: progress,
-            interruption: interruption.child(),
-            merges: merges
-        )
+    private func run(_ context: RunContext, _ destination: SQLiteDestination) throws -> ChangeOutcome {
         let job = PatchJob(context: context, destination: destination, delegate: delegate)
-        let report: ImportReport
-        do {
-            switch try destination.tidyingUp({ try decide(context, destination) }) {
-            case .nothing(let done):
-                destination.tidyUp()
-                return .init(report: try destination.report(of: done.id), wasAlreadyFinished: true)
-            case .resume(let open): report = try job.resume(open, options)
-            case .begin:
-                let changes = try kept ?? KeptChanges(path, interruption)
-                let findings = try destination.tidyingUp { try check(changes.path) }
-                report = try job.begin(
-                    try planned(changes, findings, context, destination),
-                    findings.header,
-                    beginning
-                )
-            }
-        } catch let stop as ChangeStop {
-            if var report = (try? StoreInspection(store: store).status()) ?? found.withLock({ $0 }) {
-                let (count, list) = (report.conflicts ?? 0, report.conflictList ?? [])
-                report.conflicts = count.addingClamped(Int64(stop.conflicts.count))
-                report.conflictList = Array((list + stop.conflicts).prefix(PatchConflict.mostListed))
-                found.withLock { [report] in $0 = report }
-            }
-            throw ImportError.conflicts(Int64(stop.conflicts.count), at: store, isBegun: true)
+        switch try destination.tidyingUp({ try decide(context, destination) }) {
+        case .nothing(let done):
+            destination.tidyUp()
+            return .init(report: try destination.report(of: done.id), wasAlreadyFinished: true)
+        case .resume(let open): return .init(report: try job.resume(open, options), wasAlreadyFinished: false)
+        case .begin:
+            let changes = try kept ?? KeptChanges(path, interruption)
+            let findings = try destination.tidyingUp { try check(changes.path) }
+            let planned = try planned(changes, findings, context, destination)
+            let report = try job.begin(planned, findings.header, beginning)
+            return .init(report: report, wasAlreadyFinished: false)
         }
-        found.withLock { $0 = report }
-        return .init(report: report, wasAlreadyFinished: false)
     }
 
     // MARK: What is to be done
@@ -269,7 +196,7 @@ public final class PatchPipeline: Sendable {
                 }
                 return .resume(open)
             }
-            guard !runOptions.again, let done = jobs.last(where: isSame), let now = descriptions.first else {
+            guard !context.options.again, let done = jobs.last(where: isSame), let now = descriptions.first else {
                 return .begin
             }
             guard !StoredJob.isUndone(done.id, jobs), !done.isEnded, done.change?.options == options else {
@@ -294,25 +221,13 @@ public final class PatchPipeline: Sendable {
             throw ImportError(.fault, at: kept, "there is no change set")
         }
         description.name = name
-        var job = StoredJob(
-            options: JobOptions(),
-            takesChunks: true,
-            change: StoredJob.Change(
-                kind: .patch,
-                options: options,
-                endOffset: findings.endOffset,
-                hasDelegate: delegate == nil ? nil : true
-            ),
-            sources: [
-                StoredJob.Source(
-                    description: description,
-                    shape: SourceShape(layout: .lines, paths: ["$"]),
-                    entities: [""]
-                )
-            ],
-            model: nil,
-            chunkDirectory: JobOpening.absolute(store + ".chunks")
+        let change = StoredJob.Change(
+            kind: .patch,
+            options: options,
+            endOffset: findings.endOffset,
+            hasDelegate: delegate == nil ? nil : true
         )
+        var job = StoredJob(change, of: description, store: store)
         job.token = token
         return job
     }

@@ -9,10 +9,7 @@ final class PatchRun: ChangeRun {
     private let change: StoredJob.Change
     private let path: String
     private let header: ChangeSetHeader
-    private let run: RunOptions
-    private let interruption: Interruption
-    private let progress: ImportProgress
-    private let merges: MergeCenter
+    private let context: RunContext
     private let delegate: (any PatchDelegate)?
     private let secondsBefore: Double
     private let started = ContinuousClock.now
@@ -35,10 +32,7 @@ final class PatchRun: ChangeRun {
         self.change = change
         self.path = path
         self.header = header
-        run = context.options
-        interruption = context.interruption
-        progress = context.progress
-        merges = context.merges
+        self.context = context
         secondsBefore = try session.marker(of: job).seconds
     }
 
@@ -51,12 +45,10 @@ final class PatchRun: ChangeRun {
     ///
     /// - Throws: `ImportError`; `ChangeStop` where conflicts are to stop it. What was committed before stays.
     func apply() throws {
-        do {
+        try ImportError.explaining(session.store) {
             try session.database.inDatabase { database in
                 try withForeignKeys(database) { try apply(database) }
             }
-        } catch let error as DatabaseError {
-            throw ImportError(store: session.store, error)
         }
     }
 
@@ -74,11 +66,9 @@ final class PatchRun: ChangeRun {
             }
         } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_ERROR {
             try database.execute(sql: "PRAGMA foreign_keys = OFF")
-            progress.update {
-                $0.messages.append(
-                    "foreign keys are not looked at: \((error.message ?? "one of them leads nowhere").printable)"
-                )
-            }
+            context.announce([
+                "foreign keys are not looked at: \((error.message ?? "one of them leads nowhere").printable)"
+            ])
         }
         try body()
     }
@@ -106,22 +96,20 @@ final class PatchRun: ChangeRun {
         )
         let applier = ChangeApplier(schema, statements, change.options, job.id, delegate)
         if schema.hasTriggers, change.options.keepsUndo, marker.commits == 0 {
-            progress.update {
-                $0.messages.append("the store's own triggers run; undoing takes back what they do to its tables")
-            }
+            context.announce(["the store's own triggers run; undoing takes back what they do to its tables"])
         }
         guard marker.source == 0 else { return }
         var isAtEnd = false
         while !isAtEnd {
-            try interruption.check()
+            try context.interruption.check()
             var notification: MergeNotification?
             try database.inTransaction(.immediate) {
                 try database.execute(sql: "PRAGMA defer_foreign_keys = ON")
                 (notification, isAtEnd) = try commit(&state, schema, applier, log, database)
                 return .commit
             }
-            if let notification { merges.enqueue(notification) }
-            progress.update { [marker = state.marker, rejects = state.rejects] in
+            if let notification { context.merges.enqueue(notification) }
+            context.progress.update { [marker = state.marker, rejects = state.rejects] in
                 $0.importedBytes = marker.bytes
                 $0.importedRecords = marker.recordOrdinal
                 $0.rejects = rejects
@@ -144,13 +132,13 @@ final class PatchRun: ChangeRun {
         _ log: UndoLog?,
         _ database: Database
     ) throws -> (MergeNotification, isAtEnd: Bool) {
-        let most = change.options.isAtomic ? Int.max : run.commitEvery
+        let most = change.options.isAtomic ? Int.max : context.options.commitEvery
         var counts = PatchCounts(schema.entities.map(\.name))
         let firstByte = state.marker.source == 0 ? state.marker.byteOffset : 0
         let firstOrdinal = state.marker.recordOrdinal + 1
         var read = 0
         while read < most, let record = try state.records.next() {
-            try interruption.check()
+            try context.interruption.check()
             read += 1
             let entity = try schema.index(record.change.entity)
             counts.read(entity)
@@ -166,7 +154,7 @@ final class PatchRun: ChangeRun {
         }
         let isAtEnd = try state.records.isAtEnd()
         if isAtEnd {
-            let lines = try applier.finish(state.records) { try interruption.check() }
+            let lines = try applier.finish(state.records) { try context.interruption.check() }
             let stopped = lines.filter(\.stops)
             if !stopped.isEmpty { throw ChangeStop(conflicts: stopped.flatMap(\.conflicts)) }
             for line in lines { counts.add(line) }
@@ -185,22 +173,8 @@ final class PatchRun: ChangeRun {
         state.marker.byteOffset = isAtEnd ? 0 : range.endOffset
         state.marker.bytes = range.endOffset
         state.marker.source = isAtEnd ? 1 : 0
-        state.marker.recordPath = "$"
-        state.marker.commits += 1
-        state.marker.chunksDone += 1
-        state.marker.seconds = seconds
-        try state.marker.save(database, job: job.id)
         state.rejects += counts.rejectCount
-        let merge = MergeNotification(
-            job: job.id,
-            commit: state.marker.commits,
-            changes: changes,
-            totals: try EntityTotals.all(of: job.id, database),
-            marker: state.marker,
-            isFinished: false,
-            needsRefresh: needsRefresh
-        )
-        return (try MergeLog.append(merge, database), isAtEnd)
+        return (try end(&state.marker, changes, needsRefresh: needsRefresh, database), isAtEnd)
     }
 }
 

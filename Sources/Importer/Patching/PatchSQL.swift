@@ -73,20 +73,20 @@ enum PatchSQL {
 
     // MARK: Links
 
-    static func link(_ join: PatchedEntity.Join) -> String {
+    static func link(_ join: SideSchema.Join) -> String {
         "SELECT 1 FROM \(table(join.table)) WHERE \(matches(join.columns + join.destinationColumns))"
     }
 
-    static func links(_ join: PatchedEntity.Join, position: String) -> String {
+    static func links(_ join: SideSchema.Join, position: String) -> String {
         "SELECT \(list(join.destinationColumns)) FROM \(table(join.table)) WHERE \(matches(join.columns)) "
             + "ORDER BY \(position.quotedIdentifier) IS NULL, \(position.quotedIdentifier)"
     }
 
-    static func unlink(_ join: PatchedEntity.Join) -> String {
+    static func unlink(_ join: SideSchema.Join) -> String {
         "DELETE FROM \(table(join.table)) WHERE \(matches(join.columns + join.destinationColumns))"
     }
 
-    static func reorder(_ join: PatchedEntity.Join, position: String) -> String {
+    static func reorder(_ join: SideSchema.Join, position: String) -> String {
         "UPDATE OR ABORT \(table(join.table)) SET \(position.quotedIdentifier) = ?1 WHERE "
             + matches(join.columns + join.destinationColumns, from: 2)
     }

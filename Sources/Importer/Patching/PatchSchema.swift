@@ -23,16 +23,6 @@ struct PatchedEntity {
         let position: String?
     }
 
-    /// A many-to-many.
-    struct Join {
-        let name: String
-        let table: String
-        let columns: [String]
-        let destination: String
-        let destinationColumns: [String]
-        let position: String?
-    }
-
     let name: String
     let table: String
     /// The columns that changes may be about.
@@ -46,7 +36,7 @@ struct PatchedEntity {
     let attributeOrder: [ExactText]
     let references: [Reference]
     let owned: [Owned]
-    let joins: [Join]
+    let joins: [SideSchema.Join]
     /// The relationships to what it does not own whose changes are nested in its own nevertheless.
     let included: Set<ExactText>
     let together: [[String]]
@@ -65,7 +55,7 @@ struct PatchedEntity {
 
     func reference(_ name: String) -> Reference? { references.first { $0.name.hasSameBytes(as: name) } }
     func ownership(_ name: String) -> Owned? { owned.first { $0.name.hasSameBytes(as: name) } }
-    func join(_ name: String) -> Join? { joins.first { $0.name.hasSameBytes(as: name) } }
+    func join(_ name: String) -> SideSchema.Join? { joins.first { $0.name.hasSameBytes(as: name) } }
 
     var identifierColumns: [String] { identifier.map { columns[$0] } }
 }
@@ -205,15 +195,6 @@ struct PatchSchema {
             joins: described.relationships.filter { $0.isToMany && !$0.isOwned }.compactMap { relationship in
                 side.joins.first {
                     $0.name.hasSameBytes(as: relationship.name) && $0.entity.hasSameBytes(as: described.name)
-                }.map {
-                    PatchedEntity.Join(
-                        name: $0.name,
-                        table: $0.table,
-                        columns: $0.columns,
-                        destination: $0.destination,
-                        destinationColumns: $0.destinationColumns,
-                        position: $0.position
-                    )
                 }
             },
             included: Set(described.relationships.filter(\.isIncluded).map { ExactText($0.name) }),

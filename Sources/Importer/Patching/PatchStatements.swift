@@ -37,10 +37,7 @@ final class PatchStatements {
 
     /// - Throws: `ImportError` where the connection is closed.
     init(_ database: Database) throws {
-        guard let connection = database.sqliteConnection else {
-            throw ImportError(.fault, "the store's connection is closed")
-        }
-        self.connection = connection
+        self.connection = try database.handle
     }
 
     deinit { finalize() }
@@ -52,7 +49,6 @@ final class PatchStatements {
 
     /// Runs a statement.
     ///
-    /// - Parameter body: called with each row.
     /// - Returns: how many rows it has changed.
     /// - Throws: `DatabaseError`, and what `body` throws.
     @discardableResult

@@ -58,7 +58,6 @@ final class UndoApplier {
 
     /// Brings all rows back.
     ///
-    /// - Parameter log: of this undo.
     /// - Throws: `ChangeStop` where a conflict is to stop it, and `Again`; nothing is to be committed then.
     func apply(_ log: UndoLog, _ database: Database) throws -> Result {
         try database.execute(
@@ -98,7 +97,7 @@ final class UndoApplier {
         }
         if !stops.isEmpty { throw ChangeStop(conflicts: stops) }
         try restore(&result)
-        let foreignKeys = UndoForeignKeys(schema, statements, options)
+        let foreignKeys = UndoForeignKeys(schema: schema, statements: statements, options: options)
         let found = try foreignKeys.settle(log, &result.counts) {
             kept.keys.contains($0) || stayed.contains($0)
         }

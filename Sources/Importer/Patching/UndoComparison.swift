@@ -10,12 +10,6 @@ struct UndoComparison {
     let statements: PatchStatements
     let options: PatchOptions
 
-    init(job: Int64, statements: PatchStatements, options: PatchOptions) {
-        self.job = job
-        self.statements = statements
-        self.options = options
-    }
-
     /// A row as the store has it: its key, and the cells of all columns.
     private struct Found {
         let key: RowKey

@@ -5,15 +5,9 @@ import ImportModel
 struct UndoForeignKeys {
     private typealias Found = [UndoneRowID: PatchConflict?]
 
-    private let schema: UndoSchema
-    private let statements: PatchStatements
-    private let options: PatchOptions
-
-    init(_ schema: UndoSchema, _ statements: PatchStatements, _ options: PatchOptions) {
-        self.schema = schema
-        self.statements = statements
-        self.options = options
-    }
+    let schema: UndoSchema
+    let statements: PatchStatements
+    let options: PatchOptions
 
     /// A row that an undo has touched.
     private struct Row {
@@ -37,9 +31,7 @@ struct UndoForeignKeys {
 
     /// Looks at all rows that an undo has touched, and at those that go with them.
     ///
-    /// - Parameters:
-    ///   - log: of the undo.
-    ///   - isKept: whether a row stays as it is already.
+    /// - Parameter isKept: whether a row stays as it is already.
     /// - Returns: the rows that are to stay as they are, with what is in the way; nil where that is at their owner.
     func settle(
         _ log: UndoLog,

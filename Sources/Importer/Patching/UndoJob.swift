@@ -53,26 +53,8 @@ struct UndoJob {
     }
 
     private func planned(_ undone: Int64, _ options: PatchOptions) -> StoredJob {
-        StoredJob(
-            options: JobOptions(),
-            takesChunks: true,
-            change: StoredJob.Change(kind: .undo, options: options, undoes: undone),
-            sources: [
-                StoredJob.Source(
-                    description: SourceDescription(
-                        name: "job \(undone)",
-                        path: nil,
-                        member: nil,
-                        size: nil,
-                        modified: nil
-                    ),
-                    shape: SourceShape(layout: .lines, paths: ["$"]),
-                    entities: [""]
-                )
-            ],
-            model: nil,
-            chunkDirectory: JobOpening.absolute(context.store + ".chunks")
-        )
+        let source = SourceDescription(name: "job \(undone)", path: nil, member: nil, size: nil, modified: nil)
+        return StoredJob(.init(kind: .undo, options: options, undoes: undone), of: source, store: context.store)
     }
 
     /// What the lines of rejects belong to.

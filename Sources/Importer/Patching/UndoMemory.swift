@@ -12,10 +12,7 @@ struct UndoMemory {
     /// - Returns: the numbers of the jobs.
     func forget(_ job: Int64?, olderThan age: Duration?) throws -> [Int64] {
         let destination = SQLiteDestination(store, durability: .normal)
-        try destination.check()
-        guard destination.exists else {
-            throw ImportError(.storeNotFound, at: store, "there is no such store", advice: "Check the path.")
-        }
+        try destination.checkIsThere()
         try destination.lock()
         defer { destination.unlock() }
         let jobs = try destination.read { try $0.jobs() }

@@ -1,6 +1,5 @@
 import Foundation
 import ImportModel
-import Synchronization
 
 /// Takes back what a job has done to a store: rows that it has inserted go, those that it has changed or deleted come back with their
 /// row ids.
@@ -19,18 +18,16 @@ import Synchronization
 /// (``PatchOptions/conflicts``). A job that was interrupted may be undone, and is over then. It is run once.
 public final class UndoPipeline: Sendable {
     /// Shared with observers.
-    public let progress = ImportProgress()
+    public var progress: ImportProgress { pipeline.progress }
     /// Shared with callers that may stop it.
-    public let interruption = Interruption()
+    public var interruption: Interruption { pipeline.interruption }
     /// Announces the commit.
-    public let merges: MergeCenter
+    public var merges: MergeCenter { pipeline.merges }
 
-    private let store: String
     private let number: Int64?
     private let options: PatchOptions
-    private let runOptions: RunOptions
-    private let isSpent = Atomic(false)
-    private let found = Mutex<ImportReport?>(nil)
+    private let pipeline: ChangePipeline
+    private var store: String { pipeline.store }
 
     /// Prepares to undo a job; nothing is touched before `run`.
     ///
@@ -47,15 +44,13 @@ public final class UndoPipeline: Sendable {
         run: RunOptions = RunOptions(),
         merges: MergeCenter = MergeCenter()
     ) {
-        self.store = StoreFile.resolved(store)
         number = job
         self.options = options
-        runOptions = run
-        self.merges = merges
+        pipeline = ChangePipeline(store, run, merges)
     }
 
     /// What has been found out up to now, also where conflicts have stopped the run; nil before that.
-    public var report: ImportReport? { found.withLock { $0 } }
+    public var report: ImportReport? { pipeline.report }
 
     /// Undoes the job, and blocks this thread as long.
     ///
@@ -64,70 +59,23 @@ public final class UndoPipeline: Sendable {
     ///   them; nothing was written); `.noInput` where there is no such job; `.inUse` where another import has the store.
     @discardableResult
     public func run() throws -> ChangeOutcome {
-        guard !isSpent.exchange(true, ordering: .relaxed) else {
-            throw ImportError(
-                .pipelineSpent,
-                at: store,
-                "this pipeline has been run already",
-                advice: "Make a new pipeline for each run."
-            )
-        }
-        return try progress.ending {
-            let destination = SQLiteDestination(store, durability: runOptions.durability, interruption)
-            defer {
-                destination.unlock()
-                merges.close()
-            }
-            do {
-                try merges.open()
-                return try run(into: destination)
-            } catch {
-                throw destination.explain(error)
-            }
-        }
-    }
-
-    private func run(into destination: SQLiteDestination) throws -> ChangeOutcome {
-        try destination.check()
-        guard destination.exists else {
-            throw ImportError(.storeNotFound, at: store, "there is no such store", advice: "Check the path.")
-        }
-        try destination.lock()
-        let context = RunContext(
-            store: store,
-            options: runOptions,
-            opener: SourceOpener(),
-            transformers: .standard,
-            progress: progress,
-            interruption: interruption.child(),
-            merges: merges
-        )
-        let job = UndoJob(context: context, destination: destination)
-        let report: ImportReport
-        do {
+        try pipeline.run { context, destination in
+            let job = UndoJob(context: context, destination: destination)
             switch try destination.tidyingUp({ try decide(destination) }) {
-            case .resume(let open): report = try job.resume(open, options)
+            case .resume(let open): return .init(report: try job.resume(open, options), wasAlreadyFinished: false)
             case .begin(let undone, let isKept):
                 if !isKept { try recover(undone, destination) }
                 try destination.tidyingUp { try check(undone.id) }
-                report = try job.begin(undoing: undone.id, options)
+                return .init(report: try job.begin(undoing: undone.id, options), wasAlreadyFinished: false)
             }
-        } catch let stop as ChangeStop {
-            if var report = try? StoreInspection(store: store).status() {
-                (report.conflicts, report.conflictList) = (Int64(stop.conflicts.count), stop.conflicts)
-                found.withLock { [report] in $0 = report }
-            }
-            throw ImportError.conflicts(Int64(stop.conflicts.count), at: store, isBegun: true)
         }
-        found.withLock { $0 = report }
-        return .init(report: report, wasAlreadyFinished: false)
     }
 
     /// Compares the rows with what the job has left; nothing is written where that stops it.
     private func check(_ undone: Int64) throws {
         let check = UndoCheck(store: store, job: undone, options: options, interruption: interruption)
         let findings = try check.run()
-        found.withLock { $0 = findings.report }
+        pipeline.report = findings.report
         if findings.stops > 0 { throw ImportError.conflicts(findings.stops, at: store, isBegun: false) }
     }
 

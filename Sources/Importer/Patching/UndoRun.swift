@@ -34,7 +34,7 @@ final class UndoRun: ChangeRun {
     }
 
     func apply() throws {
-        do {
+        try ImportError.explaining(session.store) {
             try session.database.inDatabase { database in
                 // What they did then is in the log.
                 try StoreProtection.setTriggers(false, database)
@@ -43,8 +43,6 @@ final class UndoRun: ChangeRun {
                 defer { try? log.end(database) }
                 if let notification = try apply(log, database) { context.merges.enqueue(notification) }
             }
-        } catch let error as DatabaseError {
-            throw ImportError(store: session.store, error)
         }
     }
 
@@ -97,24 +95,11 @@ final class UndoRun: ChangeRun {
         try UndoneBookkeeping.follow(undone, database)
         marker.recordOrdinal = counts.lines.reduce(0, +)
         marker.source = 1
-        marker.recordPath = "$"
-        marker.commits += 1
-        marker.chunksDone += 1
-        marker.seconds = seconds
-        try marker.save(database, job: job.id)
+        let merge = try end(&marker, changes, needsRefresh: needsRefresh, database)
         context.progress.update {
             $0.importedRecords = marker.recordOrdinal
             $0.rejects = counts.rejectCount
         }
-        let merge = MergeNotification(
-            job: job.id,
-            commit: marker.commits,
-            changes: changes,
-            totals: try EntityTotals.all(of: job.id, database),
-            marker: marker,
-            isFinished: false,
-            needsRefresh: needsRefresh
-        )
-        return try MergeLog.append(merge, database)
+        return merge
     }
 }

@@ -11,15 +11,10 @@ final class AttachedImage {
     /// Stands there between the batches, so that SQLite never looks at memory that is in use elsewhere.
     private let empty: RowImage
 
-    /// - Parameters:
-    ///   - database: an open connection outside of transactions; this must live until it is closed.
-    ///   - schema: that of all images.
+    /// - Parameter database: an open connection outside of transactions; this must live until it is closed.
     /// - Throws: `DatabaseError`.
     init(_ database: Database, _ schema: RowImageSchema) throws {
-        guard let connection = database.sqliteConnection else {
-            throw ImportError(.fault, "the store's connection is closed")
-        }
-        self.connection = connection
+        self.connection = try database.handle
         empty = RowImage(schema)
         try StoreProtection.attachingOne(database) {
             // Images are read where they are, and not copied page by page into a cache; the store and its cache stay as they

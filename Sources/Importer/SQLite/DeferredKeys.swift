@@ -21,9 +21,7 @@ final class DeferredKeys {
     private var bytes = DigestBytes()
 
     init(_ database: Database, _ plan: GraphPlan, job: Int64) throws {
-        guard let connection = database.sqliteConnection else {
-            throw ImportError(.fault, "the store's connection is closed")
-        }
+        let connection = try database.handle
         self.database = database
         self.connection = connection
         self.plan = plan

@@ -32,9 +32,7 @@ final class GraphCopier {
 
     /// - Parameter keyed: the indexes of the entities that are laid out with their identifiers as row ids.
     init(_ database: Database, _ plan: GraphPlan, keyed: Set<Int32>) throws {
-        guard let connection = database.sqliteConnection else {
-            throw ImportError(.fault, "the store's connection is closed")
-        }
+        let connection = try database.handle
         self.database = database
         self.connection = connection
         self.plan = plan

@@ -19,11 +19,8 @@ final class GraphStatements {
 
     /// - Throws: `ImportError` where the connection is closed.
     init(_ database: Database) throws {
-        guard let connection = database.sqliteConnection else {
-            throw ImportError(.fault, "the store's connection is closed")
-        }
         self.database = database
-        self.connection = connection
+        connection = try database.handle
     }
 
     deinit {

@@ -84,7 +84,6 @@ final class GraphWriter {
 
     let plan: GraphPlan
     let layout: ModelLayout
-    let job: Int64
     /// Decodes records whose objects are what stored ones are.
     let again: OpenRecordDecoder
     let kinds: StoredKindFinder
@@ -107,7 +106,6 @@ final class GraphWriter {
     init(_ database: Database, plan: GraphPlan, job: Int64, options: JobOptions) throws {
         self.database = database
         self.plan = plan
-        self.job = job
         layout = plan.layout
         statements = try GraphStatements(database)
         links = GraphLinks(layout, statements, job: job)
@@ -134,7 +132,6 @@ final class GraphWriter {
     /// - Parameters:
     ///   - appender: appends the records between that are of new objects; nil where none can be.
     ///   - changes: gets what is changed, by entity.
-    ///   - ledger: gets what is counted beside that.
     /// - Returns: the records that turn out to be rejects, by their index, and their errors.
     func write(
         _ batch: borrowing RowBatch,

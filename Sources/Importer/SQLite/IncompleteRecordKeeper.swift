@@ -13,10 +13,7 @@ final class IncompleteRecordKeeper {
 
     /// Prepares the statement.
     init(_ database: Database, job: StoredJob, plan: EntityPlan) throws {
-        guard let connection = database.sqliteConnection else {
-            throw ImportError(.fault, "the store's connection is closed")
-        }
-        self.connection = connection
+        self.connection = try database.handle
         self.job = job
         self.plan = plan
         insert = try connection.prepare("INSERT INTO main._import_incomplete VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")

@@ -23,9 +23,7 @@ final class ListIndexes {
 
     /// Those of a model's tables that are there.
     init(_ database: Database, _ layout: ModelLayout) throws {
-        guard let connection = database.sqliteConnection else {
-            throw ImportError(.fault, "the store's connection is closed")
-        }
+        let connection = try database.handle
         self.database = database
         self.connection = connection
         for table in layout.tables {

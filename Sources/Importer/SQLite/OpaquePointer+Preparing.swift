@@ -21,3 +21,15 @@ extension OpaquePointer {
         )
     }
 }
+
+extension Database {
+    /// The connection's pointer.
+    ///
+    /// - Throws: `ImportError` where it is closed.
+    var handle: OpaquePointer {
+        get throws {
+            guard let sqliteConnection else { throw ImportError(.fault, "the store's connection is closed") }
+            return sqliteConnection
+        }
+    }
+}

@@ -11,11 +11,6 @@ struct PresenceRuns {
         let firstRowID: Int64
         private(set) var bytes: [UInt8] = []
 
-        init(firstRowID: Int64, bytes: [UInt8] = []) {
-            self.firstRowID = firstRowID
-            self.bytes = bytes
-        }
-
         fileprivate mutating func append(_ word: UInt64) {
             withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) }
         }
@@ -50,18 +45,11 @@ struct PresenceRuns {
     private var runs = 0
     private var mask: [UInt64] = []
     private var end: UInt64 = 0
+
     /// How many words a mask has.
-    private let width: Int
-
-    init(_ plan: EntityPlan) {
-        width = Self.width(of: plan)
-    }
-
     private static func width(of plan: EntityPlan) -> Int { max(1, (plan.attributes.count + 63) / 64) }
 
     /// Adds the row after the last one.
-    ///
-    /// - Parameter presence: the row's mask.
     mutating func add(_ presence: ArraySlice<UInt64>, rowID: Int64) {
         if block == nil { block = Block(firstRowID: rowID) }
         if end == 0 || !mask.elementsEqual(presence) {

@@ -125,7 +125,7 @@ final class RejectedObjects {
                     byteOffset: 0,
                     ordinal: 1
                 )
-                decoder.decode(input, into: &batch, laidOutIn: nil as RowImage?)
+                decoder.decode(input, into: &batch, laidOutIn: nil)
             }
         }
         guard let row = batch.rows.first, plan.attributes.indices.allSatisfy({ batch.isPresent($0, in: row) }) else {

@@ -75,8 +75,6 @@ struct RowIDPage: Equatable {
         return page
     }
 
-    var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
-
     func contains(_ offset: UInt16) -> Bool { words[Int(offset >> 6)] & (1 << UInt64(offset & 63)) != 0 }
 
     mutating func insert(_ offset: UInt16) { words[Int(offset >> 6)] |= 1 << UInt64(offset & 63) }

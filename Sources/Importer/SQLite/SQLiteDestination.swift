@@ -19,7 +19,6 @@ final class SQLiteDestination: OrderedDestination, RecordDestination {
 
     /// - Parameters:
     ///   - path: the store's, without symbolic links.
-    ///   - durability: that of the run.
     ///   - interruption: ends the wait for other programs that hold the store.
     init(_ path: String, durability: RunOptions.Durability, _ interruption: Interruption = Interruption()) {
         self.interruption = interruption
@@ -44,6 +43,14 @@ final class SQLiteDestination: OrderedDestination, RecordDestination {
         guard FileManager.default.isWritableFile(atPath: path) else {
             throw ImportError(.storeReadOnly, at: path, "is read-only", advice: "Make the file writable.")
         }
+    }
+
+    /// Makes sure that there is a store, which can be written.
+    ///
+    /// - Throws: `ImportError` with `.noInput` where there is none.
+    func checkIsThere() throws {
+        try check()
+        guard exists else { throw ImportError.noStore(at: path) }
     }
 
     func lock() throws {

@@ -40,11 +40,11 @@ extension SerialStore {
     }
 
     /// What was counted, by entity.
-    package func totals() throws -> [EntityTotals] { try read { try EntityTotals.all(of: job, $0) } }
+    package func totals() throws -> [EntityTotals] { try inDatabase { try EntityTotals.all(of: job, $0) } }
 
     /// What was changed or lost: entity, attribute or relationship, kind and count.
     package func ledger() throws -> [(entity: String, attribute: String, kind: LedgerKind, count: Int64)] {
-        try read { database in
+        try inDatabase { database in
             try BookkeepingRow.fetchAll(
                 database,
                 from: "_import_ledger",
@@ -58,7 +58,7 @@ extension SerialStore {
 
     /// How many references of each relationship lead to nothing.
     package func unresolved() throws -> [(relationship: String, count: Int64)] {
-        try read { database in
+        try inDatabase { database in
             try BookkeepingRow.fetchAll(
                 database,
                 from: "_import_unresolved",
@@ -75,7 +75,7 @@ extension SerialStore {
 
     /// Calls `body` with what waits for objects.
     package func forEachWaiting(_ body: (Waiting) throws -> Void) throws {
-        try read { database in
+        try inDatabase { database in
             guard try database.hasTable("_import_link") else { return }
             let rows = try Row.fetchCursor(
                 database,
@@ -102,7 +102,7 @@ extension SerialStore {
 
     /// Calls `body` with the keys of a table's rows that are there for references alone.
     package func forEachStub(of table: TableDescription, _ body: ([StoredValue]) throws -> Void) throws {
-        try read { database in
+        try inDatabase { database in
             guard try database.hasTable("_import_stub") else { return }
             let rows = try Row.fetchCursor(
                 database,

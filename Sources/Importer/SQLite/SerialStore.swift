@@ -182,7 +182,6 @@ package final class SerialStore {
             },
             entities: graph.plans.count,
             graph: graph,
-            layouts: nil,
             options: options
         )
         var progress = writers.progress
@@ -231,20 +230,8 @@ package final class SerialStore {
 
     // MARK: Its connection
 
-    func inDatabase(_ body: (Database) throws -> Void) throws {
-        do {
-            try session.database.inDatabase(body)
-        } catch let error as DatabaseError {
-            throw ImportError(store: path, error)
-        }
-    }
-
-    func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        do {
-            return try session.database.inDatabase(body)
-        } catch let error as DatabaseError {
-            throw ImportError(store: path, error)
-        }
+    func inDatabase<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        try ImportError.explaining(path) { try session.database.inDatabase(body) }
     }
 }
 
@@ -255,14 +242,10 @@ extension RowBatch {
         let row = rows[record.row]
         let errors = refusal.errors.map { error in
             guard refusal.isOfRecord else { return error }
-            return RecordError(
-                entity: error.entity.isEmpty ? late.plans[Int(row.entity)].entity.name : error.entity,
-                keyPath: error.keyPath,
-                code: error.code,
-                expected: error.expected,
-                found: error.found,
-                byteOffset: place.byteOffset
-            )
+            var error = error
+            if error.entity.isEmpty { error.entity = late.plans[Int(row.entity)].entity.name }
+            error.byteOffset = place.byteOffset
+            return error
         }
         reject(late.reject(row, place, errors))
         for entity in graph.repeated.indices { graph.repeated[entity] = 0 }

@@ -81,9 +81,6 @@ enum StoreConnection {
     /// Closes the last connection of an import: moves the WAL into the store, and leaves WAL mode where nobody else has the
     /// store open.
     ///
-    /// - Parameters:
-    ///   - file: the store's file.
-    ///   - leavesWAL: whether to leave WAL mode.
     /// - Throws: `ImportError` with `.io` when the file is no longer in its place: what is there is left as it is.
     static func closeLast(_ queue: DatabaseQueue, of file: StoreFile, leavesWAL: Bool) throws {
         defer { try? queue.retire() }
@@ -114,9 +111,7 @@ enum StoreConnection {
     /// - Parameter keepsTransactions: whether a transaction may last longer than a call.
     /// - Throws: `ImportError` with `.noInput` when there is no file, `.cannotCreate` when it is no SQLite database.
     static func reader(_ store: String, keepsTransactions: Bool) throws -> DatabaseQueue {
-        guard FileManager.default.fileExists(atPath: store) else {
-            throw ImportError(.storeNotFound, at: store, "there is no such store", advice: "Check the path.")
-        }
+        guard FileManager.default.fileExists(atPath: store) else { throw ImportError.noStore(at: store) }
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
         configuration.busyMode = .timeout(10)
@@ -159,6 +154,15 @@ enum StoreConnection {
 }
 
 extension ImportError {
+    /// Says of what goes wrong in SQLite what that means for a store.
+    static func explaining<Result>(_ store: String, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as DatabaseError {
+            throw ImportError(store: store, error)
+        }
+    }
+
     /// What an SQLite error means to a person.
     init(store: String, _ error: DatabaseError) {
         let text = error.message ?? error.resultCode.description

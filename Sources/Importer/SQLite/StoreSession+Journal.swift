@@ -218,10 +218,6 @@ extension StoreSession: Journal {
     }
 
     func removeLeftFiles() throws {
-        do {
-            try RecordedFile.removeLeft(database, store: store)
-        } catch let error as DatabaseError {
-            throw ImportError(store: store, error)
-        }
+        try ImportError.explaining(store) { try RecordedFile.removeLeft(database, store: store) }
     }
 }

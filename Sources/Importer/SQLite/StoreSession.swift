@@ -21,10 +21,8 @@ final class StoreSession: StoredJournal {
     var connection: DatabaseQueue? { isClosed ? nil : database }
 
     /// - Parameters:
-    ///   - store: its path.
     ///   - file: its file; nil where it cannot be made, which opening it explains.
     ///   - keepsWAL: whether the store is to be in WAL mode afterwards, too.
-    ///   - durability: that of the commits.
     ///   - pageSize: of a new store, in bytes.
     ///   - interruption: ends the wait for other programs.
     /// - Throws: `ImportError` when the store cannot be opened.
@@ -104,10 +102,8 @@ final class StoreSession: StoredJournal {
     ///
     /// - Throws: `ImportError`; the interruption's where there was one.
     func writeIndexes<Result>(_ interruption: Interruption, _ body: (Database) throws -> Result) throws -> Result {
-        do {
-            return try database.interruptible(by: interruption) { try StoreConnection.writeIndexes(database, body) }
-        } catch let error as DatabaseError {
-            throw ImportError(store: store, error)
+        try ImportError.explaining(store) {
+            try database.interruptible(by: interruption) { try StoreConnection.writeIndexes(database, body) }
         }
     }
 }

@@ -27,15 +27,12 @@ final class StoreWriter: BatchWriter {
     private let interruption: Interruption
 
     /// - Parameters:
-    ///   - store: its path.
     ///   - file: its file; nil for whichever is at the path.
-    ///   - job: whose batches are committed.
     ///   - plans: the job's entities, in their order; told whether rows may turn out to be rejects, and whether they go
     ///     into images.
     ///   - graph: the plan of its entities together, where they relate to one another.
     ///   - deferred: the entities whose identifiers are not looked at for now, by their indexes.
     ///   - isAppending: whether records of entities that relate to one another are appended for now.
-    ///   - durability: that of the commits.
     ///   - checkpointer: what makes the checkpoints; without one, this makes them when it commits.
     ///   - interruption: ends what takes long before a commit.
     init(
@@ -241,10 +238,8 @@ final class StoreWriter: BatchWriter {
 
     func retriedRecords(of chunk: ChunkEntry) throws -> RetriedRecords? {
         guard job.retry != nil else { return nil }
-        do {
-            return try queue.read { try RetriedRecords($0, job: job, chunk: chunk) }
-        } catch let error as DatabaseError {
-            throw ImportError(store: store, error)
+        return try ImportError.explaining(store) {
+            try queue.read { try RetriedRecords($0, job: job, chunk: chunk) }
         }
     }
 
@@ -292,7 +287,7 @@ final class StoreWriter: BatchWriter {
         for (index, writer) in writers.enumerated() where batch.recordsRead[index] > 0 {
             let deferred = DeferredIdentifier(job: job, position: index, plan: plans[index])
             let isDeferred = progress.deferredIdentifiers.contains(index)
-            writer.presence = isDeferred ? PresenceRuns(plans[index]) : nil
+            writer.presence = isDeferred ? PresenceRuns() : nil
             var places = isDeferred && job.options.onConflict == .error ? RecordPlaces() : nil
             var order = RowOrder(Int32(index))
             if let rowIDs = try image.flatMap({ try writer.copy($0, of: batch, database) }) {

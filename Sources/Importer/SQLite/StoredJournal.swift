@@ -13,11 +13,7 @@ extension StoredJournal {
     /// - Returns: nil while there is no store.
     /// - Throws: `ImportError`.
     func readIfThere<Result>(_ body: (Database) throws -> Result) throws -> Result? {
-        do {
-            return try connection?.read(body)
-        } catch let error as DatabaseError {
-            throw ImportError(store: store, error)
-        }
+        try ImportError.explaining(store) { try connection?.read(body) }
     }
 
     func jobs() throws -> [StoredJob] { try readIfThere(StoredJob.all) ?? [] }
@@ -95,15 +91,11 @@ extension StoredJournal {
         maxRecordBytes: Int,
         _ lines: (_ body: (ArraySlice<UInt8>) throws -> Void) throws -> Void
     ) throws -> any RetryPlan {
-        guard let connection else {
-            throw ImportError(.storeNotFound, at: store, "there is no such store", advice: "Check the path.")
-        }
-        do {
-            return try connection.read {
+        guard let connection else { throw ImportError.noStore(at: store) }
+        return try ImportError.explaining(store) {
+            try connection.read {
                 try RepairFilePlan(name, StoredRejects(database: $0), maxRecordBytes: maxRecordBytes, lines)
             }
-        } catch let error as DatabaseError {
-            throw ImportError(store: store, error)
         }
     }
 }

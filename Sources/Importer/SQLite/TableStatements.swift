@@ -11,10 +11,7 @@ struct TableStatements {
     let constraints: TableConstraints
 
     init(_ database: Database, _ entity: EntityDescription, _ constraints: TableConstraints) throws {
-        guard let connection = database.sqliteConnection else {
-            throw ImportError(.fault, "the store's connection is closed")
-        }
-        self.connection = connection
+        self.connection = try database.handle
         self.entity = entity
         self.constraints = constraints
     }

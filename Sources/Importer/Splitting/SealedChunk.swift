@@ -4,7 +4,6 @@ import ImportModel
 package struct SealedChunk: Sendable {
     package let entry: ChunkEntry
     package let directory: ChunkDirectory
-    package let layout: SourceShape.Layout
     /// The record paths of the source.
     package let paths: [String]
     /// Per record path of the source, the keys that its records carry.
@@ -15,7 +14,6 @@ package struct SealedChunk: Sendable {
         self.entry = entry
         self.directory = directory
         self.maxRecordBytes = maxRecordBytes
-        layout = shape.layout
         paths = shape.paths
         keys = shape.paths.map { LineKeys($0) }
     }

@@ -61,7 +61,7 @@ package final class ExportFile {
     }
 
     /// Removes all files that are not whole, and ends the process; none is made or gets its name meanwhile.
-    static func discardAll(then end: () -> Never) -> Never {
+    package static func discardAll(then end: () -> Never) -> Never {
         unfinished.withLock { unfinished in
             for path in unfinished { unlink(path) }
             end()

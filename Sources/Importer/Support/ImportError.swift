@@ -128,6 +128,11 @@ public struct ImportError: LocalizedError, Sendable, Hashable, CustomStringConve
         return error
     }
 
+    /// A store that is needed is not there.
+    static func noStore(at path: String) -> ImportError {
+        ImportError(.storeNotFound, at: path, "there is no such store", advice: "Check the path.")
+    }
+
     /// Checks that a number that a program has given is in its range.
     ///
     /// - Throws: `ImportError` with `.usage`.

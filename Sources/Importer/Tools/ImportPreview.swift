@@ -50,26 +50,16 @@ extension ImportPreview: Encodable {
     /// The plan's own keys, `sample` and `mirror`.
     public func encode(to encoder: any Encoder) throws {
         try plan.encode(to: encoder)
-        var container = encoder.container(keyedBy: Key.self)
+        var container = encoder.container(keyedBy: NameKey.self)
         try container.encodeIfPresent(sample, forKey: "sample")
         try container.encodeIfPresent(mirror, forKey: "mirror")
-    }
-
-    /// A key of any name.
-    fileprivate struct Key: CodingKey, ExpressibleByStringLiteral {
-        let stringValue: String
-        let intValue: Int? = nil
-
-        init(stringValue: String) { self.stringValue = stringValue }
-        init(stringLiteral value: String) { stringValue = value }
-        init?(intValue: Int) { nil }
     }
 }
 
 extension ImportPreview.Sample: Encodable {
     /// Writes the keys that the command prints as JSON.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: ImportPreview.Key.self)
+        var container = encoder.container(keyedBy: NameKey.self)
         try container.encode(bytes, forKey: "bytes")
         try container.encode(isWhole, forKey: "is_whole")
         try container.encodeIfPresent(isMerged, forKey: "is_merged")
@@ -82,7 +72,7 @@ extension ImportPreview.Sample: Encodable {
 extension ImportPreview.Mirror: Encodable {
     /// Writes the keys that the command prints as JSON.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: ImportPreview.Key.self)
+        var container = encoder.container(keyedBy: NameKey.self)
         try container.encodeIfPresent(report, forKey: "report")
         try container.encodeIfPresent(message?.description, forKey: "message")
     }
@@ -91,22 +81,22 @@ extension ImportPreview.Mirror: Encodable {
 extension ImportPreview.Entity: Encodable {
     /// Writes the entity with its columns in their order, and its rows by column.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: ImportPreview.Key.self)
+        var container = encoder.container(keyedBy: NameKey.self)
         try container.encode(description.name, forKey: "entity")
         try container.encode(description.table, forKey: "table")
         try container.encode(description.identifier, forKey: "identifier")
         var columns = container.nestedUnkeyedContainer(forKey: "columns")
         for attribute in description.attributes {
-            var column = columns.nestedContainer(keyedBy: ImportPreview.Key.self)
+            var column = columns.nestedContainer(keyedBy: NameKey.self)
             try column.encode(attribute.column, forKey: "column")
             try column.encode(attribute.type.rawValue, forKey: "type")
             try column.encode(attribute.isOptional, forKey: "optional")
         }
         var rows = container.nestedUnkeyedContainer(forKey: "rows")
         for record in self.rows {
-            var row = rows.nestedContainer(keyedBy: ImportPreview.Key.self)
+            var row = rows.nestedContainer(keyedBy: NameKey.self)
             for (attribute, value) in zip(description.attributes, record.values) {
-                let key = ImportPreview.Key(stringValue: attribute.column)
+                let key = NameKey(attribute.column)
                 switch value {
                 case .null: try row.encodeNil(forKey: key)
                 case .integer(let number): try row.encode(number, forKey: key)

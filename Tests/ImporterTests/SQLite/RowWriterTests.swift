@@ -50,7 +50,7 @@ struct RowWriterTests {
             return try database.write { database in
                 let constraints = try TableConstraints(of: plan.entity, database)
                 let writer = try RowWriter(database, plan: plan, constraints: constraints)
-                if isGathered { writer.presence = PresenceRuns(plan) }
+                if isGathered { writer.presence = PresenceRuns() }
                 var effects: [String] = []
                 var settled: [Int] = []
                 try writer.write(

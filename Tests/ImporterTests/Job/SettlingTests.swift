@@ -3,7 +3,7 @@ import Testing
 
 @testable import Importer
 
-struct SettlePhaseTests {
+struct SettlingTests {
     private static func settlement(rejected: Int64) -> MergeNotification {
         var changes = EntityChanges(entity: "item", table: "item")
         changes.rejected = rejected
@@ -23,7 +23,7 @@ struct SettlePhaseTests {
         let run = try given.imported()
         let before = given.progress.snapshot.rejects
         given.store.state.withLock { $0.settlement = Self.settlement(rejected: 2) }
-        _ = try SettlePhase(run).settle()
+        try run.settle()
         #expect(given.store.state.withLock { $0.settled } == 1)
         #expect(given.progress.snapshot.rejects == before + 2)
         #expect(given.progress.snapshot.phase == .finishing)
@@ -33,7 +33,7 @@ struct SettlePhaseTests {
         let given = try MemoryImport(MemoryImport.document(items: 10))
         let run = try given.imported()
         given.interruption.request(.interrupt)
-        let error = #expect(throws: ImportError.self) { try SettlePhase(run).settle() }
+        let error = #expect(throws: ImportError.self) { try run.settle() }
         #expect(error?.code == .interrupted)
         #expect(given.store.state.withLock { $0.settled } == 0)
     }

@@ -3,12 +3,13 @@ import Testing
 
 @testable import Importer
 
-struct FinishJobTests {
+struct FinishingTests {
     @Test func finishesTheJobAndRemovesItsChunks() throws {
         let given = try MemoryImport(MemoryImport.document(items: 10))
         let run = try given.imported()
         #expect(given.hasChunks)
-        try FinishJob(JudgePhase(run).judge()).finish()
+        try run.judge()
+        try run.finish()
         #expect(given.store.jobs().map(\.state) == [.finished])
         #expect(given.progress.snapshot.phase == .finished)
         #expect(given.progress.snapshot.messages.isEmpty)
@@ -22,8 +23,11 @@ struct FinishJobTests {
         given.options.maxErrors = .percent(percent)
         given.run.keepsChunks = keepsChunks
         let run = try given.imported()
-        guard percent < 10 else { return try FinishJob(JudgePhase(run).judge()).finish() }
-        let error = #expect(throws: ImportError.self) { try FinishJob(JudgePhase(run).judge()).finish() }
+        guard percent < 10 else {
+            try run.judge()
+            return try run.finish()
+        }
+        let error = #expect(throws: ImportError.self) { try run.judge() }
         #expect(error?.code == .badInput)
         #expect(given.store.jobs().map(\.state) != [.finished])
         #expect(given.hasChunks == keepsChunks)
@@ -31,7 +35,9 @@ struct FinishJobTests {
 
     @Test func namesARecordPathThatHadNoRecords() throws {
         let given = try MemoryImport(MemoryImport.document(items: 10, notes: 0))
-        try FinishJob(JudgePhase(given.imported()).judge()).finish()
+        let run = try given.imported()
+        try run.judge()
+        try run.finish()
         #expect(given.progress.snapshot.messages == ["\(given.files.source): no records were found at $.notes[*]"])
     }
 }

@@ -39,7 +39,7 @@ struct NumberFormTests {
         ]
         for row in rows {
             #expect(form(row.0) { $0.isInteger } == row.isInteger, "\(row.0)")
-            #expect(form(row.0) { $0.fitsInt64 } == row.fits, "\(row.0)")
+            #expect(form(row.0) { $0.int64 != nil } == row.fits, "\(row.0)")
             #expect(form(row.0) { $0.isExactlyRepresentableAsDouble } == row.exact, "\(row.0)")
         }
     }

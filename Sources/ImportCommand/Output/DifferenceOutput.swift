@@ -4,11 +4,11 @@ import Importer
 
 /// Where a difference is written: standard output, or a file that gets its name when it is whole.
 final class DifferenceOutput {
-    private let file: OutputFile?
+    private let file: ExportFile?
 
     /// - Parameter path: nil for standard output.
     init(_ path: String?, overwrites: Bool) throws {
-        file = try path.map { try OutputFile($0, overwrites: overwrites) }
+        file = try path.map { try ExportFile(path: $0, overwrites: overwrites) }
     }
 
     /// Whether a person reads it, who may have asked for no colours (<https://no-color.org>).
@@ -20,7 +20,7 @@ final class DifferenceOutput {
     func write(_ text: String) throws { try write(Array(text.utf8)) }
 
     func write(_ bytes: [UInt8]) throws {
-        if let file { try file.write(bytes) } else { try StandardOutput.write(bytes: bytes) }
+        if let file { try file.write(bytes[...]) } else { try StandardOutput.write(bytes: bytes) }
     }
 
     func finish() throws { try file?.finish() }

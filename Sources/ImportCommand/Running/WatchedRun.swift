@@ -3,30 +3,14 @@ import Importer
 
 /// Work that can be interrupted by signals and that shows its progress.
 struct WatchedRun {
-    let progress: ImportProgress
-    let interruption: Interruption
+    var progress = ImportProgress()
+    var interruption = Interruption()
     let mode: ProgressMode
-    let purpose: ProgressFrame.Purpose
+    var purpose = ProgressFrame.Purpose.importing
     /// The store to show on a full screen, where there is a terminal.
-    let store: String?
+    var store: String?
     /// What serves a page meanwhile; nil for nothing.
-    let server: ServerRun?
-
-    init(
-        progress: ImportProgress = ImportProgress(),
-        interruption: Interruption = Interruption(),
-        mode: ProgressMode,
-        purpose: ProgressFrame.Purpose = .importing,
-        store: String? = nil,
-        server: ServerRun? = nil
-    ) {
-        self.progress = progress
-        self.interruption = interruption
-        self.mode = mode
-        self.purpose = purpose
-        self.store = store
-        self.server = server
-    }
+    var server: ServerRun?
 
     /// Does the work on this thread.
     ///

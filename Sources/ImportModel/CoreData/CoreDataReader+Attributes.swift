@@ -1,9 +1,8 @@
 /// Attributes of Core Data.
 extension CoreDataReader {
     mutating func readAttribute(_ element: XMLElement, _ name: String, _ entity: inout CoreDataEntity) {
-        var path = AttributeDraft(name: name, isOptional: element.isYes("optional"), entity: entity.name)
-        path.line = element.line
-        readAttribute(element, path, &entity)
+        let draft = AttributeDraft(name: name, isOptional: element.isYes("optional"), entity: entity.name)
+        readAttribute(element, draft, &entity)
         if element.isYes("indexed"), !entity.leftOut.contains(name) {
             entity.indexes.append(CoreDataEntity.Names(names: [name], line: element.line))
         }
@@ -17,8 +16,6 @@ extension CoreDataReader {
         var steps: [CoreDataEntity.Keys.Step] = []
         /// The composites that it is in, outwards to inwards.
         var composites: [String] = []
-        /// Of the attribute of the entity.
-        var line = 0
 
         var path: String { "\(entity).\(name)" }
     }

@@ -3,24 +3,10 @@ package enum DotNetDate {
     /// The milliseconds that stand for null: `DateTime.MinValue` (0001-01-01), and 0100-01-01, what scripts make of it.
     static let minimumMilliseconds: [Int64] = [-62_135_596_800_000, -59_011_459_200_000]
 
-    /// The text for an instant.
+    /// The text for an instant, in milliseconds since 1970-01-01T00:00:00Z.
     ///
     /// JSON allows `/` to be written as `\/`; old readers of .NET want it so, and anyone who writes the JSON does that.
-    ///
-    /// - Parameters:
-    ///   - milliseconds: since 1970-01-01T00:00:00Z.
-    ///   - offsetMinutes: how far the writer's clock is ahead of UTC, at most 23:59 either way; it does not change the
-    ///     instant. Without it, and beyond, none is written.
-    package static func text(ofMilliseconds milliseconds: Int64, offsetMinutes: Int? = nil) -> String {
-        guard let offsetMinutes, (-1_439...1_439).contains(offsetMinutes) else { return "/Date(\(milliseconds))/" }
-        let digits = String(10_000 + abs(offsetMinutes) / 60 * 100 + abs(offsetMinutes) % 60).dropFirst()
-        return "/Date(\(milliseconds)\(offsetMinutes < 0 ? "-" : "+")\(digits))/"
-    }
-
-    /// The text for a date that the store keeps; nil if it is null or no date of this storage.
-    package static func text(of stored: CoercedJSON, storage: DateStorage = .iso8601) -> String? {
-        StoredDate.milliseconds(of: stored, storage: storage).map { text(ofMilliseconds: $0) }
-    }
+    package static func text(ofMilliseconds milliseconds: Int64) -> String { "/Date(\(milliseconds))/" }
 
     /// Reads such a text; a backslash that is left before its slashes does no harm.
     static func read(_ text: ByteView) -> DateReading {

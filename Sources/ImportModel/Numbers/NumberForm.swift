@@ -110,9 +110,6 @@ package struct NumberForm {
     /// Whether the value has no fraction, however it is written: `3`, `3.0` and `3e2` have none.
     package var isInteger: Bool { exponent >= 0 }
 
-    /// Whether the value is an integer that fits into 64 bits with a sign.
-    package var fitsInt64: Bool { int64 != nil }
-
     /// The value, if it is an integer that fits into 64 bits with a sign.
     package var int64: Int64? {
         guard significantDigits <= 19, exponent >= 0, exponent < 19 else { return nil }

@@ -5,11 +5,6 @@ public struct PathSyntaxError: Error, Sendable, Hashable, CustomStringConvertibl
     /// What is wrong there.
     public let reason: String
 
-    init(position: Int, reason: String) {
-        self.position = position
-        self.reason = reason
-    }
-
     /// The position and the reason, for people.
     public var description: String { "at character \(position): \(reason)" }
 }

@@ -26,9 +26,6 @@ package struct TransformerChain: Sendable {
         self.transformers = transformers
     }
 
-    /// Whether there are no transformers.
-    package var isEmpty: Bool { transformers.isEmpty }
-
     /// Transforms a text; once it is null the rest of the chain has nothing to do.
     ///
     /// - Parameters:

@@ -1,17 +1,17 @@
 /// One error of a record: what, at which key path, where in the source.
 public struct RecordError: Error, Sendable, Hashable, Codable {
     /// The entity's name.
-    public let entity: String
+    public package(set) var entity: String
     /// Where the value is in its record (`address.city`); empty for the record itself.
-    public let keyPath: String
+    public package(set) var keyPath: String
     /// What went wrong.
-    public let code: CoercionError.Code
+    public package(set) var code: CoercionError.Code
     /// What the attribute asks for, in words.
-    public let expected: String
+    public package(set) var expected: String
     /// What was there, in words.
-    public let found: String
+    public package(set) var found: String
     /// The value's first byte in the source, from 0, in decompressed bytes.
-    public let byteOffset: Int64
+    public package(set) var byteOffset: Int64
 
     /// An error at a key path.
     public init(

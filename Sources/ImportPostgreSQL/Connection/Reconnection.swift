@@ -15,12 +15,6 @@ struct Reconnection {
         self.limit = limit
     }
 
-    /// Notes that the server has answered: the next failure is a first one.
-    mutating func reset() {
-        deadline = nil
-        delay = Self.first
-    }
-
     /// How long to wait before the next attempt: a little longer each time, from 0.1 to 10 seconds; nil when the time
     /// is over.
     ///
@@ -40,8 +34,6 @@ struct Reconnection {
     /// - Parameters:
     ///   - failure: why the last one was in vain; nil where the connection was lost in a COMMIT.
     ///   - label: what messages call the server (`ServerAddress.label`).
-    ///   - showsValues: whether messages may have values.
-    ///   - interruption: ends the waiting.
     /// - Throws: `ImportError` with `.unavailable` when the time is over, and at once what `failure` means where it is
     ///   not transient; the interruption's.
     mutating func wait(

@@ -4,14 +4,10 @@ import Importer
 ///
 /// It is used by one thread at a time. Names without a schema are in `schema`.
 final class ServerConnection {
-    /// Where it leads.
-    let address: ServerAddress
     /// The schema that names without one are in; it need not be there (`makeSchema`).
     let schema: String
     /// Whether `schema` was there when the connection was made.
     let hadSchema: Bool
-    /// The server's version as libpq has it: 150004 is 15.4.
-    let serverVersion: Int
     /// Whether an interruption ends a running statement; otherwise it is waited for.
     ///
     /// A COPY ends in any case, when it has been stuck for `copyGrace`.
@@ -23,7 +19,6 @@ final class ServerConnection {
     /// Connects, and makes sure that the server can be imported into.
     ///
     /// - Parameters:
-    ///   - address: the server's.
     ///   - interruption: ends the waiting, and statements where `isInterruptible` is set.
     ///   - application: what the server's administrator sees (`application_name`), if the address has none.
     ///   - writes: whether the server must take writes; otherwise a replica is as good.
@@ -37,7 +32,6 @@ final class ServerConnection {
         writes: Bool = true,
         askForPassword: (@Sendable (String) -> String?)? = nil
     ) throws {
-        self.address = address
         let opening = ServerOpening(address: address, application: application, interruption: interruption)
         do {
             link = try opening.connect(password: nil)
@@ -48,7 +42,6 @@ final class ServerConnection {
         let session = try opening.prepare(link, writes: writes)
         schema = session.schema
         hadSchema = session.isThere
-        serverVersion = link.serverVersion
     }
 
     /// Whether it may still be of use; where a server is gone, the next statement finds out.
@@ -77,21 +70,6 @@ final class ServerConnection {
     func hasSchema() throws -> Bool {
         let rows = try execute("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", [.text(schema)])
         return !rows.isEmpty
-    }
-
-    // MARK: Names
-
-    /// A name in double quotes (`PQescapeIdentifier`).
-    ///
-    /// - Throws: `ServerFailure` where it cannot be a name.
-    func quoted(_ name: String) throws -> String { try link.quoted(name) }
-
-    /// The same as libpq has it, where no connection is at hand: quotes in it are doubled
-    /// (<https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-IDENTIFIERS>).
-    ///
-    /// A statement that has U+0000 is refused, so nothing is cut off.
-    static func quoted(_ name: String) -> String {
-        "\"" + String(name.flatMap { $0 == "\"" ? [$0, $0] : [$0] }) + "\""
     }
 
     // MARK: Statements
@@ -141,9 +119,6 @@ final class ServerConnection {
 
     /// Runs a transaction; it is rolled back where `body` throws.
     ///
-    /// - Parameters:
-    ///   - begin: the statement that begins it.
-    ///   - body: what is done in it.
     /// - Throws: what `body` throws; `ServerFailure`, also where a statement has failed whose error `body` has caught,
     ///   so that the server rolls back; `CommitUnknown` where the connection is lost while the COMMIT is on its way.
     func transaction<Result>(_ begin: String = "BEGIN", _ body: () throws -> Result) throws -> Result {

@@ -87,17 +87,11 @@ struct ServerRow: Sendable {
 
 /// A statement's rows, and how many rows it has written.
 struct ServerRows: RandomAccessCollection, Sendable {
-    let rows: [ServerRow]
+    var rows: [ServerRow] = []
     /// Rows that an INSERT, UPDATE, DELETE or COPY has written (`PQcmdTuples`); of a SELECT, those that it has read.
-    let affected: Int64
+    var affected: Int64 = 0
     /// What the server calls what it has done (`PQcmdStatus`): `INSERT 0 1`, `COMMIT`.
-    let tag: String
-
-    init(rows: [ServerRow] = [], affected: Int64 = 0, tag: String = "") {
-        self.rows = rows
-        self.affected = affected
-        self.tag = tag
-    }
+    var tag = ""
 
     var startIndex: Int { 0 }
     var endIndex: Int { rows.count }

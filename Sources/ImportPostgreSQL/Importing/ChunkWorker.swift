@@ -53,7 +53,6 @@ final class ChunkWorker {
                 plans: bySource,
                 entities: model.plans.count,
                 graph: model.related?.graph,
-                layouts: nil,
                 options: job.options
             )
         }

@@ -10,7 +10,6 @@ struct RelationSettling {
     private let steps: RelationSteps
 
     private var job: Int64 { task.job.id }
-    private var label: String { task.store.label }
 
     /// - Returns: nil where no entity relates to another.
     init?(_ task: ChunkWorker.Task, _ model: ServerModel, _ session: ServerSession) {
@@ -85,7 +84,13 @@ struct RelationSettling {
     /// Settles all by taking one record after the other; what was found out about them before is forgotten.
     private func settleSerially(_ statements: RelationStatements, _ connection: ServerConnection) throws {
         _ = try connection.execute("ROLLBACK TO SAVEPOINT importer_judged")
-        try SerialSettling(task, model, tables, TableGuards(staged: statements.staged), connection).settle()
+        try SerialSettling(
+            task: task,
+            model: model,
+            tables: tables,
+            guards: TableGuards(staged: statements.staged),
+            connection: connection
+        ).settle()
         try steps.note(2, connection)
         _ = try connection.execute(
             "UPDATE _import_settle SET state = 'done' WHERE job = $1 AND state = 'waiting'",

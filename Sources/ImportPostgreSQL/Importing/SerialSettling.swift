@@ -12,29 +12,13 @@ struct SerialSettling {
     let task: ChunkWorker.Task
     let model: ServerModel
     let tables: RelatedTables
-    private let guards: TableGuards
+    let guards: TableGuards
+    /// In the transaction that all is done in.
     let connection: ServerConnection
 
     var job: Int64 { task.job.id }
     var label: String { task.store.label }
     var layout: ModelLayout { tables.layout }
-
-    /// - Parameters:
-    ///   - guards: of the tables.
-    ///   - connection: in the transaction that all is done in.
-    init(
-        _ task: ChunkWorker.Task,
-        _ model: ServerModel,
-        _ tables: RelatedTables,
-        _ guards: TableGuards,
-        _ connection: ServerConnection
-    ) {
-        self.task = task
-        self.model = model
-        self.tables = tables
-        self.guards = guards
-        self.connection = connection
-    }
 
     /// Settles all records; those whose rows a table refuses are rejects.
     ///

@@ -150,7 +150,7 @@ public struct ServerInspection: Sendable {
             let jobs = try StoredJob.all(connection, label: label)
             guard !jobs.isEmpty else { throw noImport }
             var checks: [StoreInspection.Check] = []
-            for job in jobs { checks += try ServerVerification(store, job).checks(connection) }
+            for job in jobs { checks += try ServerVerification(store: store, job: job).checks(connection) }
             checks += try ServerVerification.rowChecks(connection)
             return try checks + ServerVerification.retryChecks(of: jobs, ServerReports(store), connection)
         }

@@ -6,11 +6,6 @@ struct ServerVerification {
     let store: ServerStore
     let job: StoredJob
 
-    init(_ store: ServerStore, _ job: StoredJob) {
-        self.store = store
-        self.job = job
-    }
-
     func checks(_ connection: ServerConnection) throws -> [StoreInspection.Check] {
         let report = try ServerReports(store).report(of: job, connection)
         var checks: [StoreInspection.Check] = []

@@ -6,7 +6,6 @@ import Importer
 /// Belongs to one worker.
 final class RelationStaging {
     private let tables: RelatedTables
-    private let entities: Int
     /// The indexes of the rows of staging tables among a chunk's.
     private var lists: [Int: Int] = [:]
     private var links: [Int: Int] = [:]
@@ -49,7 +48,6 @@ final class RelationStaging {
         self.tables = tables
         self.isSerial = isSerial
         self.fetchRowIDs = fetchRowIDs
-        entities = tables.columns.count
         let indexes = tables.columns.indices
         listed = tables.graph.nodes.map { node in
             tables.listed.compactMap { reference in

@@ -5,7 +5,6 @@ import Importer
 ///
 /// Made by each worker for itself, as plans are.
 struct ServerModel {
-    let model: ModelDescription
     /// The plans of the entities, in the model's order.
     let plans: [EntityPlan]
     /// How the entities relate to one another; nil where none does.
@@ -15,7 +14,6 @@ struct ServerModel {
 
     /// - Throws: `ImportError` where it cannot be imported with, or a server's schema cannot have it.
     init(_ model: ModelDescription, _ options: JobOptions, _ transformers: TransformerRegistry, label: String) throws {
-        self.model = model
         if model.isFlat {
             related = nil
             serial = nil

@@ -11,14 +11,9 @@ struct RefusedRow: Error, Sendable, Hashable {
 
     /// What is wrong, and where in the source.
     func error(at byteOffset: Int64) -> ImportModel.RecordError {
-        RecordError(
-            entity: error.entity,
-            keyPath: error.keyPath,
-            code: error.code,
-            expected: error.expected,
-            found: error.found,
-            byteOffset: byteOffset
-        )
+        var error = error
+        error.byteOffset = byteOffset
+        return error
     }
 }
 

@@ -11,10 +11,6 @@ final class EventSubscription: Sendable {
         var refresh: ServerEvent?
         var finished: ServerEvent?
         var needsComment = false
-
-        var isEmpty: Bool {
-            progress == nil && merges.isEmpty && refresh == nil && finished == nil && !needsComment
-        }
     }
 
     /// More merges than these do not wait.

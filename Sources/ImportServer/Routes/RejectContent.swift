@@ -7,15 +7,9 @@ struct RejectContent: Sendable {
     /// More bytes of a record than these are not sent.
     static let mostBytes = 1 << 20
 
-    private let reject: StoreInspection.Reject
-    private let store: String
-    private let hidesValues: Bool
-
-    init(_ reject: StoreInspection.Reject, store: String, hidesValues: Bool) {
-        self.reject = reject
-        self.store = store
-        self.hidesValues = hidesValues
-    }
+    let reject: StoreInspection.Reject
+    let store: String
+    let hidesValues: Bool
 
     /// Its number, where it is, and its errors.
     var short: JSONMembers {

@@ -31,7 +31,7 @@ struct RejectsRoute: Sendable {
             )
         }
         return Answer(
-            RejectContent(reject, store: routes.options.store, hidesValues: routes.options.hidesValues).members
+            RejectContent(reject: reject, store: routes.options.store, hidesValues: routes.options.hidesValues).members
         )
     }
 
@@ -63,6 +63,6 @@ struct RejectsRoute: Sendable {
     }
 
     private func members(_ reject: StoreInspection.Reject) -> JSONMembers {
-        RejectContent(reject, store: routes.options.store, hidesValues: routes.options.hidesValues).short
+        RejectContent(reject: reject, store: routes.options.store, hidesValues: routes.options.hidesValues).short
     }
 }

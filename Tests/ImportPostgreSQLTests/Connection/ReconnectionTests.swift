@@ -10,8 +10,6 @@ struct ReconnectionTests {
         var reconnection = Reconnection(for: .seconds(1_000))
         let delays = (0..<9).map { _ in reconnection.nextDelay(jitter: 1) }
         #expect(delays == [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 10, 10].map { .seconds($0) })
-        reconnection.reset()
-        #expect(reconnection.nextDelay(jitter: 0.5) == .seconds(0.05))
     }
 
     @Test func endsWhenTheTimeIsOver() {

@@ -126,7 +126,7 @@ struct DocumentationTests {
         #expect(rows == (try Self.keys(of: JSONText.line(status))))
         let others = [
             "Progress": try ProgressLine.json(Samples.frame(), state: "running"),
-            "Rejects": try JSONText.line(RejectRecord(Samples.reject(record: [0xFF]), showsRecord: true)),
+            "Rejects": try JSONText.line(RejectRecord(reject: Samples.reject(record: [0xFF]), showsRecord: true)),
         ]
         for (name, line) in others {
             let section = try #require(article.sections[name])

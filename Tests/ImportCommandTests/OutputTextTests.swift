@@ -302,7 +302,7 @@ struct OutputTextTests {
         let reject = Samples.reject(source: "a\u{1B}[2J\nb", record: Array("{\"a\":\"\u{1B}[31m\u{9B}1m\"}".utf8))
         #expect(Samples.isHarmless(RejectText.text(reject, showsRecord: true)))
         #expect(RejectText.text(reject, showsRecord: true).split(separator: "\n").count == 3)
-        #expect(Samples.isHarmless(try JSONText.line(RejectRecord(reject, showsRecord: true))))
+        #expect(Samples.isHarmless(try JSONText.line(RejectRecord(reject: reject, showsRecord: true))))
     }
 
     @Test func escapedJSONReadsAsItWas() throws {
@@ -317,7 +317,7 @@ struct OutputTextTests {
         let reject = Samples.reject(record: Array(#"{"secret": 1}"#.utf8))
         #expect(!RejectText.text(reject, showsRecord: false).contains("secret"))
         #expect(RejectText.text(reject, showsRecord: true).contains("secret"))
-        #expect(!(try JSONText.line(RejectRecord(reject, showsRecord: false)).contains("secret")))
+        #expect(!(try JSONText.line(RejectRecord(reject: reject, showsRecord: false)).contains("secret")))
     }
 
     @Test func aRejectSaysWhatAndWhere() {
@@ -340,7 +340,7 @@ struct OutputTextTests {
     }
 
     @Test func bytesThatAreNotTextComeInBase64() throws {
-        let line = try JSONText.line(RejectRecord(Samples.reject(record: [0xFF, 0x00]), showsRecord: true))
+        let line = try JSONText.line(RejectRecord(reject: Samples.reject(record: [0xFF, 0x00]), showsRecord: true))
         #expect(line.contains(#""record_base64":"/wA=""#))
     }
 

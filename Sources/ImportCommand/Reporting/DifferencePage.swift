@@ -37,8 +37,6 @@ final class DifferencePage {
     }
 
     /// Writes the page.
-    ///
-    /// - Parameter names: of the two stores.
     func write(_ names: (old: String, new: String), _ summary: DifferenceSummary, _ output: ([UInt8]) throws -> Void)
         throws
     {

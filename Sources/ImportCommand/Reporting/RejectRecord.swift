@@ -4,14 +4,9 @@ import Importer
 
 /// A reject as `rejects --json` prints it.
 struct RejectRecord: Encodable {
-    private let reject: StoreInspection.Reject
-    private let showsRecord: Bool
-
-    /// With `showsRecord` the record's bytes are in it, as `record` where they are UTF-8 and else as `record_base64`.
-    init(_ reject: StoreInspection.Reject, showsRecord: Bool) {
-        self.reject = reject
-        self.showsRecord = showsRecord
-    }
+    let reject: StoreInspection.Reject
+    /// Whether the record's bytes are in it, as `record` where they are UTF-8 and else as `record_base64`.
+    let showsRecord: Bool
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)

@@ -12,9 +12,7 @@ final class ServerRun {
     private let print: (String) throws -> Void
     private var server: StoreServer?
 
-    /// - Parameters:
-    ///   - progress: the progress of the import in this process; nil for none.
-    ///   - print: where the page's address is printed.
+    /// - Parameter progress: the progress of the import in this process; nil for none.
     init(
         _ arguments: ServerArguments,
         store: String,

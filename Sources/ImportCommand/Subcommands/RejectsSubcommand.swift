@@ -76,7 +76,7 @@ struct RejectsSubcommand: ParsableCommand {
                 isEmpty = false
                 pending +=
                     json
-                    ? try JSONText.line(RejectRecord(reject, showsRecord: showValues))
+                    ? try JSONText.line(RejectRecord(reject: reject, showsRecord: showValues))
                     : RejectText.text(reject, showsRecord: showValues)
                 guard pending.utf8.count >= 1 << 16 else { return }
                 try StandardOutput.write(pending)

@@ -9,13 +9,8 @@ struct RelationSteps {
     /// What is counted of relationships has this number in place of a chunk's, and of buckets' errors.
     static let chunk: Int64 = -1_000_000
 
-    private let job: Int64
-    private let session: ServerSession
-
-    init(_ job: Int64, _ session: ServerSession) {
-        self.job = job
-        self.session = session
-    }
+    let job: Int64
+    let session: ServerSession
 
     /// Notes that none is done.
     static func begin(_ job: Int64, _ connection: ServerConnection) throws {

@@ -34,7 +34,7 @@ final class PostgreSQLDestination: RecordDestination {
     func importRecords(of run: JobRun) throws -> JobRun { try ServerImport(run, session).importRecords() }
 
     func report(of job: Int64) throws -> ImportReport {
-        try session.read { try ServerReports(store).report(of: job, $0) }
+        try session.read { try ServerReports(store: store).report(of: job, $0) }
     }
 
     func close(after job: StoredJob) throws -> ImportReport {

@@ -18,7 +18,7 @@ struct RelationSettling {
         self.model = model
         self.tables = tables
         self.session = session
-        steps = RelationSteps(task.job.id, session)
+        steps = RelationSteps(job: task.job.id, session: session)
     }
 
     private func statements(_ connection: ServerConnection) throws -> RelationStatements {

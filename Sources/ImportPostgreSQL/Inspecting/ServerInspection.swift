@@ -36,7 +36,7 @@ public struct ServerInspection: Sendable {
         try read { connection in
             let jobs = try StoredJob.all(connection, label: label)
             guard let job = jobs.last(where: { $0.state != .finished }) ?? jobs.last else { throw noImport }
-            return try ServerReports(store).report(of: job, connection)
+            return try ServerReports(store: store).report(of: job, connection)
         }
     }
 
@@ -44,7 +44,7 @@ public struct ServerInspection: Sendable {
     ///
     /// - Throws: `ImportError` as `status` does; with `.jobNotFound` when there is no such job.
     public func status(of job: Int64) throws -> ImportReport {
-        try read { try ServerReports(store).report(of: job, $0) }
+        try read { try ServerReports(store: store).report(of: job, $0) }
     }
 
     /// The reports of all jobs that are not finished, in the order in which they were started.
@@ -53,7 +53,7 @@ public struct ServerInspection: Sendable {
     public func unfinished() throws -> [ImportReport] {
         try read { connection in
             try StoredJob.all(connection, label: label).filter { $0.state != .finished }
-                .map { try ServerReports(store).report(of: $0, connection) }
+                .map { try ServerReports(store: store).report(of: $0, connection) }
         }
     }
 
@@ -71,7 +71,7 @@ public struct ServerInspection: Sendable {
             guard !times.isEmpty else { throw noImport }
             let retries = Set(try StoredJob.all(connection, label: label).filter { $0.retry != nil }.map(\.id))
             return try times.map { row in
-                let report = try ServerReports(store).report(of: row.integer(0), connection)
+                let report = try ServerReports(store: store).report(of: row.integer(0), connection)
                 return StoreInspection.JobSummary(
                     report,
                     isRetry: retries.contains(report.job),
@@ -152,7 +152,7 @@ public struct ServerInspection: Sendable {
             var checks: [StoreInspection.Check] = []
             for job in jobs { checks += try ServerVerification(store: store, job: job).checks(connection) }
             checks += try ServerVerification.rowChecks(connection)
-            return try checks + ServerVerification.retryChecks(of: jobs, ServerReports(store), connection)
+            return try checks + ServerVerification.retryChecks(of: jobs, ServerReports(store: store), connection)
         }
     }
 }

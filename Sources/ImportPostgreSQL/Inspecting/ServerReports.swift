@@ -6,11 +6,7 @@ struct ServerReports {
     /// At most this many groups of errors, and names of a ledger, are counted one by one, as in a SQLite store.
     private static let named = 1_000
 
-    private let store: ServerStore
-
-    init(_ store: ServerStore) {
-        self.store = store
-    }
+    let store: ServerStore
 
     private var label: String { store.label }
 

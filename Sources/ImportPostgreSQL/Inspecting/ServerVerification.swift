@@ -7,7 +7,7 @@ struct ServerVerification {
     let job: StoredJob
 
     func checks(_ connection: ServerConnection) throws -> [StoreInspection.Check] {
-        let report = try ServerReports(store).report(of: job, connection)
+        let report = try ServerReports(store: store).report(of: job, connection)
         var checks: [StoreInspection.Check] = []
         func check(_ rule: String, _ holds: Bool, _ detail: String) {
             checks.append(StoreInspection.Check(rule, of: "job \(job.id)", holds: holds, detail: detail))

@@ -22,7 +22,6 @@ struct TurnStatements {
     private let groups: [Range<Int>]
     private let isMerging: Bool
 
-    /// - Parameter stage: the bucket's table.
     init(_ entity: SettledEntity, _ staged: StagedColumns, stage: String) {
         self.entity = entity
         self.staged = staged

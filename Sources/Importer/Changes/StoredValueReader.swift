@@ -14,9 +14,7 @@ struct StoredValueReader: Sendable {
 
     private let converter: Converter?
 
-    /// - Parameters:
-    ///   - attribute: nil for values of any kind.
-    ///   - converter: asked where a value does not fit.
+    /// - Parameter attribute: nil for values of any kind.
     init(_ attribute: AttributeDescription?, _ converter: Converter? = nil) {
         self.converter = converter
         self.attribute = attribute

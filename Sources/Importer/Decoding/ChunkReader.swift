@@ -51,7 +51,6 @@ final class ChunkReader {
     private var nextPassedOver = 0
     private var needsUTF8Check = false
 
-    /// - Parameter maxDepth: how deeply a record may be nested.
     init(maxDepth: Int) {
         readers = RecordReaders(maxDepth: maxDepth)
     }

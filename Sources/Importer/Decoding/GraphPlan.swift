@@ -96,9 +96,7 @@ package final class GraphPlan {
     /// The plans of the entities, in the model's order.
     package var plans: [EntityPlan] { nodes.map(\.plan) }
 
-    /// - Parameters:
-    ///   - model: of entities that relate to one another.
-    ///   - onConflict: what a record does whose object is there already.
+    /// - Parameter model: of entities that relate to one another.
     /// - Throws: `ImportError` as a plan of an entity does, and where the model cannot be laid out in tables.
     package init(_ model: ModelDescription, onConflict: ConflictPolicy, transformers: TransformerRegistry) throws {
         let layout = try ModelLayout(importing: model)

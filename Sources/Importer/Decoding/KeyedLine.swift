@@ -51,7 +51,6 @@ struct RecordReaders {
     let maxDepth: Int
     private var readers: [RecordReader] = []
 
-    /// - Parameter maxDepth: how deeply a record may be nested.
     init(maxDepth: Int) { self.maxDepth = maxDepth }
 
     /// The reader of lines with this number of keys, which exists.

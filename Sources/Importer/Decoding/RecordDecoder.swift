@@ -116,9 +116,6 @@ struct RecordDecoder {
     /// What nested objects have of that; nil for a record itself.
     var surroundings: Surroundings?
 
-    /// - Parameters:
-    ///   - onError: what a value does that does not fit.
-    ///   - isLossless: whether a value does not fit that loses something.
     init(plan: EntityPlan, onError: ErrorPolicy, isLossless: Bool) {
         self.plan = plan
         tree = plan.tree

@@ -7,7 +7,6 @@ package final class ValuePlaces {
     private var readers: RecordReaders
     private var decoders: [Int32: RecordDecoder] = [:]
 
-    /// - Parameter maxDepth: how deeply a record may be nested.
     package init(maxDepth: Int) {
         readers = RecordReaders(maxDepth: maxDepth)
     }

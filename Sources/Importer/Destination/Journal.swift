@@ -76,7 +76,6 @@ package protocol JournalReader {
     ///
     /// - Parameters:
     ///   - name: the file's, for messages.
-    ///   - maxRecordBytes: of the largest record that is accepted.
     ///   - lines: calls its argument with the file's bytes, in any portions; what that throws ends it.
     /// - Throws: `ImportError` with `.badInput` that names the first lines that cannot be retried, and what `lines` throws.
     func retryPlan(

@@ -36,7 +36,6 @@ extension StoreReader {
         return try forEachRecord(request, contents, body)
     }
 
-    /// - Parameter contents: what each record has.
     func forEachRecord(
         _ request: FetchRequest,
         _ contents: RecordContents,

@@ -28,7 +28,6 @@ struct ChangeRecords {
     /// - Parameters:
     ///   - path: the change set's.
     ///   - reader: of lines.
-    ///   - marker: where the job is.
     ///   - endOffset: just past the last change.
     ///   - isRepairFile: whether the changes are the records of a repair file.
     init(

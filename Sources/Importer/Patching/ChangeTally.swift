@@ -35,7 +35,6 @@ struct ChangeTally {
         if list.count < PatchConflict.mostListed { list += found.prefix(PatchConflict.mostListed - list.count) }
     }
 
-    /// - Parameter source: where the changes are from.
     func report(_ source: String) -> ImportReport {
         ImportReport(
             state: .failed,

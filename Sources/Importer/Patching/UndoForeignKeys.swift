@@ -31,7 +31,6 @@ struct UndoForeignKeys {
 
     /// Looks at all rows that an undo has touched, and at those that go with them.
     ///
-    /// - Parameter isKept: whether a row stays as it is already.
     /// - Returns: the rows that are to stay as they are, with what is in the way; nil where that is at their owner.
     func settle(
         _ log: UndoLog,

@@ -5,8 +5,6 @@ extension ImportError {
     /// that is not so.
     ///
     /// It happens where the largest row id is taken, or was, and the table never uses one again (`AUTOINCREMENT`).
-    ///
-    /// - Parameter connection: one to the store.
     init?(usedUpRowIDsOf table: String, _ connection: OpaquePointer) {
         let name = table.quoted(by: "'", with: "''")
         let questions = [

@@ -18,9 +18,7 @@ struct RejectTable {
 
     /// Adds one; of a retry, its line is settled.
     ///
-    /// - Parameters:
-    ///   - entity: its entity's name.
-    ///   - source: its source's index in the job.
+    /// - Parameter source: its source's index in the job.
     func insert(_ reject: RowBatch.Reject, entity: String, source: Int, _ database: Database) throws {
         let statement = try database.cachedStatement(
             sql: """

@@ -18,7 +18,6 @@ package final class RepairFilePlan: RetryPlan {
     ///
     /// - Parameters:
     ///   - name: the file's, for messages.
-    ///   - maxRecordBytes: of the largest record that is accepted.
     ///   - lines: calls its argument with the file's bytes, in any portions.
     /// - Throws: `ImportError` with `.badInput` that names the first lines that cannot be retried, and what `lines` throws.
     package init(

@@ -9,15 +9,10 @@ struct RowSampler {
     /// A row, its digest, and how many bytes its values have.
     typealias Sample = (rowID: Int64, digest: String, bytes: Int)
 
-    private let statement: Statement
-    private let database: Database
-    private let hasher = XXH3Hasher()
-
-    /// - Parameter statement: it has one parameter, a row id, and its first column is that of the row.
-    init(_ statement: Statement, _ database: Database) {
-        self.statement = statement
-        self.database = database
-    }
+    /// It has one parameter, a row id, and its first column is that of the row.
+    let statement: Statement
+    let database: Database
+    let hasher = XXH3Hasher()
 
     /// The statement's first row; nil where there is none.
     ///

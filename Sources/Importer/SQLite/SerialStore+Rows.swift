@@ -6,9 +6,7 @@ import ImportModel
 extension SerialStore {
     /// Adds the rows of a table.
     ///
-    /// - Parameters:
-    ///   - table: one of the layout's.
-    ///   - feed: calls its argument with each row: its row id, nil where a column is that or there is none, and the values of all
+    /// - Parameter feed: calls its argument with each row: its row id, nil where a column is that or there is none, and the values of all
     ///     columns.
     package func load(
         _ table: TableDescription,

@@ -24,7 +24,6 @@ final class StoreSession: StoredJournal {
     ///   - file: its file; nil where it cannot be made, which opening it explains.
     ///   - keepsWAL: whether the store is to be in WAL mode afterwards, too.
     ///   - pageSize: of a new store, in bytes.
-    ///   - interruption: ends the wait for other programs.
     /// - Throws: `ImportError` when the store cannot be opened.
     init(
         _ store: String,

@@ -41,9 +41,7 @@ enum StoredMigration {
 
     /// Saves that a store has another model now.
     ///
-    /// - Parameters:
-    ///   - job: the last one before.
-    ///   - steps: what was changed, as JSON.
+    /// - Parameter job: the last one before.
     static func save(
         job: Int64,
         from before: ModelDescription,

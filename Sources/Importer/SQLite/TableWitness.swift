@@ -121,10 +121,10 @@ struct TableWitness {
     ) throws -> [Sample] {
         guard let first = ends["first"] as Int64?, let last = ends["last"] as Int64? else { return [] }
         let sampler = RowSampler(
-            try database.makeStatement(
+            statement: try database.makeStatement(
                 sql: "SELECT rowid, \(list(columns)) FROM \(name) WHERE rowid >= ? ORDER BY rowid LIMIT 1"
             ),
-            database
+            database: database
         )
         var samples: [Sample] = []
         var bytes = 0
@@ -155,7 +155,7 @@ struct TableWitness {
         let select = try database.makeStatement(
             sql: "SELECT rowid, \(Self.list(columns)) FROM \(table.quotedIdentifier) WHERE rowid = ?"
         )
-        let sampler = RowSampler(select, database)
+        let sampler = RowSampler(statement: select, database: database)
         var (compared, changed): (Int64, Int64) = (0, 0)
         for known in samples {
             guard let sample = try sampler.sample(known.row) else { continue }

@@ -142,7 +142,7 @@ struct ServerClaimTests {
         defer { session.close() }
         try session.claim(1)
         try session.write { try RelationSteps.begin(1, $0) }
-        let steps = RelationSteps(1, session)
+        let steps = RelationSteps(job: 1, session: session)
         for number: Int64 in [2, 1, 1, 3, 2, 1] {
             try steps.take(number) { _ = try $0.execute("INSERT INTO thing VALUES ($1)", [.text("step \(number)")]) }
         }

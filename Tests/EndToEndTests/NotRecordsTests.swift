@@ -75,6 +75,41 @@ struct NotRecordsTests {
         withExtendedLifetime(directory) {}
     }
 
+    /// All that stands before the break is imported; the same command imports the rest of what is repaired.
+    @Test(arguments: ["a.tar", "a.tar.gz"]) func anArchiveThatBreaksOffIsImportedUpToThere(name: String) throws {
+        let directory = try TemporaryDirectory()
+        let (path, store) = (directory.path(name), directory.path("s.sqlite"))
+        func make(_ share: Double) throws {
+            let made = try Python.run(
+                text: """
+                    import io, sys, tarfile
+                    path, share = sys.argv[1], float(sys.argv[2])
+                    with tarfile.open(path, "w:gz" if path.endswith("gz") else "w") as archive:
+                        for place in range(2):
+                            lines = "".join('{"n":%d}\\n' % n for n in range(place * 5000, place * 5000 + 5000)).encode()
+                            info = tarfile.TarInfo("%d.ndjson" % place)
+                            info.size = len(lines)
+                            archive.addfile(info, io.BytesIO(lines))
+                    data = open(path, "rb").read()
+                    open(path, "wb").write(data[:int(len(data) * share)])
+                    """,
+                [path, "\(share)"]
+            )
+            try #require(made.ending == .exit(0), "\(made.errorText)")
+        }
+        try make(0.7)
+        let cut = try runImporter(path, "--into", store, "--entity", "t")
+        #expect(cut.ending == .exit(65) && cut.errorText.contains("past"), "\(cut.errorText)")
+        let rows = try StoreContent.rowCount(store)
+        #expect(rows > 5_000 && rows < 10_000, "\(rows)")
+        #expect(try StoreContent.query(store, "SELECT max(n) + 1 = count(*) FROM t") == "1")
+        try make(1)
+        let result = try runImporter(path, "--into", store, "--entity", "t")
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(try StoreContent.query(store, "SELECT count(*), count(DISTINCT n) FROM t") == "10000|10000")
+        #expect(try runImporter("verify", store).ending == .exit(0))
+    }
+
     /// What cannot be read of an archive is not passed over.
     @Test(arguments: ["damaged header", "rubbish", "two zips", "zip checksum"])
     func noMemberOfAnArchiveIsPassedOver(how: String) throws {
@@ -115,6 +150,10 @@ struct NotRecordsTests {
         let result = try runImporter(path, "--into", store, "--entity", "t")
         #expect(result.ending == .exit(65), "\(result.outputText)")
         #expect(result.errorText.contains("cannot be decompressed"), "\(result.errorText)")
+        // What stands before the damage of a tar is imported; a dry run does not come to it.
+        guard how.contains("zip") else {
+            return #expect(try StoreContent.query(store, "SELECT group_concat(n) FROM t") == "1,2")
+        }
         let dry = try runImporter(path, "--into", store, "--entity", "t", "--dry-run")
         #expect(dry.ending == .exit(65), "\(dry.errorText)")
         #expect(!FileManager.default.fileExists(atPath: store))

@@ -42,16 +42,15 @@ extension JobOpening {
         return try journal.continuedEntities(of: job).values.map(\.entity)
     }
 
-    /// The job that takes the place of one that has committed no record, where its sources are laid out otherwise by now;
-    /// nil where they are not.
+    /// The job that takes the place of one that has committed no record, where its sources are laid out otherwise by now, or of
+    /// one of an archive that has more members by now; nil where they are not.
     func replacement(for job: StoredJob, _ jobs: [StoredJob], _ journal: any JournalReader) throws -> Decision? {
-        guard job.retry == nil, job.change == nil, job.isReadableAgain,
-            try journal.marker(of: job).recordOrdinal == 0
-        else { return nil }
-        var arguments: [String] = []
-        for path in job.sources.compactMap(\.description.path) where !arguments.contains(path) {
-            arguments.append(path)
-        }
+        guard job.retry == nil, job.change == nil, job.isReadableAgain else { return nil }
+        let arguments = job.sources.map(\.description).files
+        // Where a source is gone, chunks may be all that is needed.
+        let isCompressed = job.sources.contains(where: \.description.isCompressed)
+        let hasGrown = isCompressed ? (try? self.planner.describe(arguments)).map(job.hasBegun) ?? false : false
+        guard try hasGrown || journal.marker(of: job).recordOrdinal == 0 else { return nil }
         func planner(_ announce: @escaping (ImportText) -> Void) -> JobPlanner {
             let (opener, interruption) = (self.planner.opener, self.planner.interruption)
             return JobPlanner(options: job.options, opener: opener, interruption: interruption, announce: announce)
@@ -66,16 +65,30 @@ extension JobOpening {
         )
         let others = jobs.filter { $0.id != job.id }
         let shapes = try planner { _ in }.shapes(arguments) { try opening.known(of: $0, others, journal) }.map(\.shape)
-        guard shapes != job.sources.map(\.shape) else { return nil }
-        guard job.id == jobs.last?.id else {
-            throw ImportError(
-                .jobSuperseded,
-                at: store,
-                "the sources of the interrupted import have their records elsewhere by now, and another import has run since",
-                advice: "Import them into another store."
+        guard hasGrown || shapes != job.sources.map(\.shape) else { return nil }
+        if hasGrown {
+            self.planner.announce(
+                "\(job.sources[0].description.displayName): its archive has more files than when the import stopped, which begins anew"
             )
         }
         return try opening.begin(arguments, nil, jobs: jobs, replacing: job, journal)
+    }
+}
+
+extension StoredJob {
+    /// Whether it is an unfinished one of these files, of which archives have more members by now.
+    func hasBegun(_ now: [SourceDescription]) -> Bool {
+        state != .finished && retry == nil && change == nil && !takesChunks && sources.count < now.count
+            && sources.map(\.description).files == now.files
+    }
+}
+
+extension [SourceDescription] {
+    /// The paths of their files, each once.
+    fileprivate var files: [String] {
+        reduce(into: []) { files, source in
+            if let path = source.path, !files.contains(path) { files.append(path) }
+        }
     }
 }
 

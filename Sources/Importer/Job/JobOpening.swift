@@ -58,7 +58,9 @@ struct JobOpening {
         let takesChunks = chunks != nil
         let isStream = !takesChunks && !descriptions.allSatisfy(\.isRepeatable)
         // Another stream may be imported beside one that stopped.
-        if let open = same.last(where: { $0.state != .finished }), !(isStream && run.again) {
+        // An archive that broke off may have more members by now.
+        let began = jobs.last { $0.hasBegun(descriptions) && !takesChunks }
+        if let open = same.last(where: { $0.state != .finished }) ?? began, !(isStream && run.again) {
             guard !run.again else {
                 throw ImportError(
                     .jobUnfinished,
@@ -68,14 +70,12 @@ struct JobOpening {
                 )
             }
             guard run.restart else { return try resume(open, takesChunks: takesChunks, jobs, journal) }
-            guard open.id == jobs.last?.id else {
+            guard !isStream || open.id == jobs.last?.id else {
                 throw ImportError(
                     .jobSuperseded,
                     at: store,
                     "another import has run since the one that is to be restarted",
-                    advice: isStream
-                        ? ImportError.waysPast(streamInto: store)
-                        : "Finish it with the same command without \(.restart)."
+                    advice: ImportError.waysPast(streamInto: store)
                 )
             }
             return try begin(arguments, chunks, jobs: jobs, replacing: open, journal)

@@ -60,13 +60,17 @@ final class ArchiveReader: ByteStream {
     ///
     /// What macOS adds to archives under `__MACOSX/` is no member.
     ///
-    /// - Returns: the member's path; nil after the last.
+    /// - Returns: the member's path; nil after the last, where a tar has its end mark.
     /// - Throws: `Damage`, or what the stream throws.
     func nextMember() throws -> String? {
         while true {
             var entry: OpaquePointer?
             let result = archive_read_next_header(archive, &entry)
-            if result == ARCHIVE_EOF { return nil }
+            if result == ARCHIVE_EOF {
+                let isTar = archive_format(archive) & ARCHIVE_FORMAT_BASE_MASK == ARCHIVE_FORMAT_TAR
+                guard !isTar || input.endsWithZeros else { throw Damage(reason: "it breaks off", isCut: true) }
+                return nil
+            }
             // What could be tried again is a header that is damaged.
             guard result == ARCHIVE_OK || result == ARCHIVE_WARN, let entry else { throw lastError() }
             memberCount += 1
@@ -169,6 +173,8 @@ private final class Input {
     private let stream: any ByteStream
     private let seekable: DescriptorStream?
     private var block = [UInt8](repeating: 0, count: 64 << 10)
+    /// Whether the last bytes are those of a tar's end mark.
+    private(set) var endsWithZeros = true
     /// Where libarchive reads: it keeps the address until the next read.
     private let lent: UnsafeMutableRawBufferPointer
 
@@ -186,6 +192,7 @@ private final class Input {
         do {
             let count = try stream.read(into: &block)
             lent.copyBytes(from: block[..<count])
+            if count > 0 { endsWithZeros = block[..<count].suffix(512).allSatisfy { $0 == 0 } }
             place.pointee = UnsafeRawPointer(lent.baseAddress)
             return count
         } catch {

@@ -70,16 +70,19 @@ final class ArchiveStream: ByteStream {
 
     /// The paths of an archive's regular files, in its order; nil if this is one compressed file, not an archive.
     ///
+    /// Of a damaged archive these are the ones before the damage, the stream of the last of which ends with it.
+    ///
     /// - Parameter leftOut: gets the paths of its members that have no data of their own, directories aside.
-    /// - Throws: `ImportError`: `.badInput` when the archive is damaged.
+    /// - Throws: `ImportError`: `.badInput` when the archive is damaged before the first of them.
     static func members(of origin: Origin, leftOut: inout [String], interruption: Interruption) throws -> [String]? {
         var members: [String] = []
         do {
             guard case .archive(let reader) = try contents(of: origin, interruption: interruption) else { return nil }
+            defer { leftOut = reader.leftOut }
             while let member = try reader.nextMember() { members.append(member) }
-            leftOut = reader.leftOut
             return members
         } catch let damage as ArchiveReader.Damage {
+            if !members.isEmpty { return members }
             throw ImportError(
                 .cannotDecompress,
                 at: origin.name,
@@ -94,23 +97,19 @@ final class ArchiveStream: ByteStream {
         do {
             let contents = try Self.contents(of: origin, interruption: interruption)
             let stream = try contents.stream(of: origin)
-            while true {
-                guard var block = queue.takeSpare() else { return }
+            while var block = queue.takeSpare() {
                 try interruption.check()
-                let count = try stream.read(into: &block)
-                if count == 0 { break }
+                var count = try stream.read(into: &block)
+                if count == 0 {
+                    // What comes after a member may be damaged, and is a member of the same stream in a pipe.
+                    guard case .archive(let reader) = contents, try reader.nextMember() != nil, origin.wake != nil
+                    else { return }
+                    block[0] = UInt8(ascii: "\n")
+                    count = 1
+                }
                 delivered += Int64(count)
                 queue.push(.block(bytes: block, count: count))
             }
-            guard origin.member == nil, case .archive(let reader) = contents, try reader.nextMember() != nil else {
-                return
-            }
-            throw ImportError(
-                .archiveAmbiguous,
-                at: origin.name,
-                "is an archive of several files, which cannot be told apart in a pipe",
-                advice: "Give the archive's path instead."
-            )
         } catch let damage as ArchiveReader.Damage {
             throw ImportError(
                 .cannotDecompress,

@@ -1,6 +1,7 @@
 /// The bytes of a compressed file: of its members, one after the other, each checked by its checksum.
 ///
-/// Of a damaged member nothing is given if it is small enough to be checked before, and else what stands before the damage.
+/// Of a damaged member, or block of bzip2, nothing is given if it is small enough to be checked before, and else what stands
+/// before the damage.
 final class DecompressedStream: ByteStream {
     private let source: any ByteStream
     private let format: CompressedFormat
@@ -11,12 +12,12 @@ final class DecompressedStream: ByteStream {
     private var taken = 0
     private var isSourceAtEnd = false
     /// Decoded bytes: `filled` of them, of which `given` were read, and those before `sound` may be.
-    private var output = [UInt8](repeating: 0, count: 256 << 10)
+    private var output: [UInt8]
     private var filled = 0
     private var given = 0
     private var sound = 0
-    /// Where in `output` the member begins, or 0 if it began before.
-    private var memberStart = 0
+    /// Where in `output` that ends which has passed a check, or 0 if it was given before.
+    private var checked = 0
     private var isInMember = false
     private var isAtEnd = false
     private var failure: (any Error)?
@@ -29,6 +30,8 @@ final class DecompressedStream: ByteStream {
         self.source = source
         self.format = format
         self.decoder = decoder
+        // A block of bzip2 has as much as 900 kB.
+        output = [UInt8](repeating: 0, count: format == .bzip2 ? 1 << 20 : 256 << 10)
     }
 
     func read(into block: inout [UInt8]) throws -> Int {
@@ -44,7 +47,7 @@ final class DecompressedStream: ByteStream {
 
     /// Decodes as much as there is room for.
     ///
-    /// A member that is not at its end then waits for its check, unless it fills all of `output`.
+    /// What has passed no check then waits for it, unless it fills all of `output`.
     private func fill() {
         filled = output.withUnsafeMutableBytes { bytes in
             let waiting = UnsafeRawBufferPointer(rebasing: bytes[given..<filled])
@@ -52,14 +55,14 @@ final class DecompressedStream: ByteStream {
             return waiting.count
         }
         given = 0
-        memberStart = 0
+        checked = 0
         do {
             while filled < output.count, try decodeMore() {}
         } catch {
             failure = error
         }
         let isDamaged = (failure as? ArchiveReader.Damage)?.isCut == false
-        sound = isInMember && (isDamaged || failure == nil && memberStart > 0) ? memberStart : filled
+        sound = isInMember && (isDamaged || failure == nil && checked > 0) ? checked : filled
     }
 
     /// Decodes some more; false at the end.
@@ -81,6 +84,7 @@ final class DecompressedStream: ByteStream {
         }
         taken += step.taken
         filled += step.given
+        if step.isChecked { checked = filled }
         if step.isEnd {
             isInMember = false
         } else if step.taken == 0, step.given == 0 {
@@ -104,7 +108,7 @@ final class DecompressedStream: ByteStream {
         }
         try decoder.begin()
         isInMember = true
-        memberStart = filled
+        checked = filled
         return true
     }
 

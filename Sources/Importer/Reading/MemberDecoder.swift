@@ -23,6 +23,8 @@ struct DecodedStep {
     let given: Int
     /// Whether the member is at its end and has passed its checks.
     let isEnd: Bool
+    /// Whether all that the member has given so far has passed a check.
+    var isChecked = false
 }
 
 extension CompressedFormat {
@@ -113,7 +115,16 @@ private final class Bzip2Decoder: MemberDecoder {
         guard BZ2_bzDecompressInit(stream, 0, 0) == BZ_OK else { throw ArchiveReader.Damage.noMemory }
     }
 
+    /// Empties the block that was read, or else reads one: where room is left after that, its checksum was right.
     func decode(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) throws -> DecodedStep {
+        let none = UnsafeMutableRawBufferPointer(rebasing: output[..<0])
+        let step = try decompress(UnsafeRawBufferPointer(rebasing: input[..<0]), into: output)
+        return step.given > 0 || step.isEnd ? step : try decompress(input, into: none)
+    }
+
+    private func decompress(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) throws
+        -> DecodedStep
+    {
         stream.pointee.next_in = input.forC(CChar.self)
         stream.pointee.avail_in = UInt32(input.count)
         stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: CChar.self)
@@ -125,7 +136,8 @@ private final class Bzip2Decoder: MemberDecoder {
         return DecodedStep(
             taken: input.count - Int(stream.pointee.avail_in),
             given: output.count - Int(stream.pointee.avail_out),
-            isEnd: result == BZ_STREAM_END
+            isEnd: result == BZ_STREAM_END,
+            isChecked: stream.pointee.avail_out > 0
         )
     }
 }

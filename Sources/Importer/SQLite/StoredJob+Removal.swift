@@ -31,11 +31,20 @@ extension StoredJob {
     }
 
     private func clear(_ database: Database) throws -> MergeNotification? {
-        guard try Int64.fetchOne(database, sql: "SELECT max(id) FROM _import_job") == id else {
+        let later = try String.fetchOne(
+            database,
+            sql: """
+                SELECT table_name FROM _import_entity WHERE job > :job AND table_name COLLATE NOCASE IN
+                    (SELECT table_name FROM _import_entity WHERE job = :job AND table_name <> '')
+                """,
+            arguments: ["job": id]
+        )
+        if let later {
             throw ImportError(
                 .jobSuperseded,
-                "another import has run since, so the rows of this one cannot be removed",
-                advice: "Import the source into another store."
+                "another import into \(later) has run since, so the rows of this one cannot be removed",
+                advice: isModelFinal
+                    ? "Finish it with \(call: .resuming())." : "Import the source into another table or store."
             )
         }
         let tables = try BookkeepingRow.fetchAll(

@@ -74,9 +74,9 @@ struct BadInputTests {
         """
 
     static let cases: [Case] = [
-        Case("empty file", "", code: 65, words: ["no json", "empty"]),
-        Case("white space only", " \n\t \r\n", code: 65, words: ["no json", "empty", "white"]),
-        Case("byte order mark only", "\u{FEFF}", code: 65, words: ["no json", "empty"]),
+        Case("empty file", "", code: 66, words: ["no json", "empty"]),
+        Case("white space only", " \n\t \r\n", code: 66, words: ["no json", "empty", "white"]),
+        Case("byte order mark only", "\u{FEFF}", code: 66, words: ["no json", "empty"]),
         Case("empty array", "[]", code: 0),
         Case("empty array of a model", "[]", model: integerModel, code: 0, rows: 0),
         Case("scalars and arrays among objects", #"[{"a":1},5,[1,{"b":2}],"x",true,{"a":2}]"#, code: 0, rows: 6),

@@ -132,6 +132,46 @@ struct RecordPathTests {
         #expect(try rows("n") == ["1", "2"])
     }
 
+    /// A list that is called as lists are is one, whatever texts are beside it; what has an `id` is a record.
+    @Test func anEmptyPageWithTextsHasNoRecords() throws {
+        let first = try importing(["1.json": #"{"type":"FeatureCollection","features":[]}"#])
+        #expect(first.ending == .exit(0) && first.outputText.contains("read      0"), "\(first.errorText)")
+        let second = try importing(["2.json": #"{"type":"FeatureCollection","features":[{"n":1},{"n":2}]}"#])
+        #expect(second.ending == .exit(0), "\(second.errorText)")
+        #expect(try rows("n") == ["1", "2"])
+        let record = try directory.write(#"{"id":7,"name":"x","items":[]}"#, to: "r.json")
+        #expect(try runImporter(record, "--into", directory.path("r.sqlite")).ending == .exit(0))
+        #expect(try StoreContent.query(directory.path("r.sqlite"), "SELECT id FROM r") == "7")
+    }
+
+    /// An answer that is an error shares an `id` with the records.
+    @Test func whatSharesFewKeysIsNoRecord() throws {
+        try importing(["1.json": #"{"items":[{"id":1,"n":2,"m":3}]}"#])
+        let before = try StoreContent.result(store)
+        let second = try importing(["2.json": #"{"id":7,"error":"rate limited"}"#])
+        #expect(second.ending == .exit(64) && second.errorText.contains("--records"), "\(second.errorText)")
+        #expect(try StoreContent.result(store) == before)
+    }
+
+    @Test func whatHasNoIdentifierIsARejectAlsoWhereItIsNoObject() throws {
+        let result = try importing(["1.ndjson": "{\"id\":1}\nnull\n7\n{\"id\":2}\n"], "--identifier", "id")
+        #expect(result.ending == .exit(0) && result.outputText.contains("rejected  2"), "\(result.errorText)")
+        #expect(try rows("id") == ["1", "2"])
+    }
+
+    @Test func theEntityOfASplitIsThatOfItsChunks() throws {
+        let (source, chunks) = (try directory.write("{\"n\":1}\n", to: "a.ndjson"), directory.path("chunks"))
+        #expect(try runImporter("split", source, "--to", chunks, "--entity", "thing").ending == .exit(0))
+        #expect(try runImporter(chunks, "--into", store).ending == .exit(0))
+        #expect(try StoreContent.tables(store) == ["thing"])
+    }
+
+    @Test func aURIIsNoPath() throws {
+        let source = try directory.write("{\"n\":1}\n", to: "a.ndjson")
+        let result = try runImporter(source, "--into", "file:s.sqlite")
+        #expect(result.ending == .exit(73) && result.errorText.contains("URI"), "\(result.errorText)")
+    }
+
     @Test func theFirstOfSeveralPagesMayLackTheList() throws {
         try importing(["1.json": #"{"items":[{"n":1}],"of":1}"#])
         let second = try importing(["2.ndjson": "{\"of\":2,\"n\":0}\n{\"of\":2,\"items\":[{\"n\":2}]}\n"])
@@ -150,7 +190,7 @@ struct RecordPathTests {
         #expect(try rows("n") == ["1", "2"])
         #expect(try runImporter("verify", store).ending == .exit(0))
         let empty = try directory.write("\n", to: "alone.ndjson")
-        #expect(try runImporter(empty, "--into", directory.path("other.sqlite")).ending == .exit(65))
+        #expect(try runImporter(empty, "--into", directory.path("other.sqlite")).ending == .exit(66))
     }
 
     @Test func theShapeIsDecidedAnewWhereNothingWasCommitted() throws {

@@ -50,7 +50,7 @@ extension EntityInference {
         // First, as what is seen of an object ends when it is full, and that may be sooner or later.
         if seen.isFull { return "they have too many different keys" }
         if path == EntityStatistics.record {
-            if seen.objects < statistics.records { return "some records are no objects" }
+            if seen.objects < statistics.records, !isIdentified { return "some records are no objects" }
         } else if !seen.isElement {
             if seen.objects < seen.values { return "there are other values too" }
             if seen.marks.contains(.emptyObject) { return "some have no value in them" }

@@ -42,6 +42,8 @@ struct EntityInference {
     let prefix: [String]
     /// The names of the attributes of keys further out, the innermost first; what is missing is called as the innermost is.
     let keyNames: [String]
+    /// Whether records have an identifier: those that are no objects are rejects then.
+    let isIdentified: Bool
     /// Whether other rows can refer to its own.
     var isKeyed = true
     /// Objects that would have become columns, but for the number of columns.
@@ -59,7 +61,8 @@ struct EntityInference {
         rules: NestingRules = NestingRules(),
         root: Int = EntityStatistics.record,
         prefix: [String] = [],
-        keyNames: [String] = []
+        keyNames: [String] = [],
+        isIdentified: Bool = false
     ) {
         self.statistics = statistics
         self.name = name
@@ -67,6 +70,7 @@ struct EntityInference {
         self.root = root
         self.prefix = prefix
         self.keyNames = keyNames
+        self.isIdentified = isIdentified
     }
 
     private var isOfRecords: Bool { root == EntityStatistics.record }

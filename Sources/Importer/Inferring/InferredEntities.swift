@@ -51,7 +51,13 @@ struct InferredEntities {
         names: inout TableNames
     ) throws {
         self.init(statistics, rules, names)
-        var inference = EntityInference(statistics, name: name, rules: rules, keyNames: keyNames)
+        var inference = EntityInference(
+            statistics,
+            name: name,
+            rules: rules,
+            keyNames: keyNames,
+            isIdentified: !identifier.isEmpty
+        )
         var entity = EntityDescription(name: name, table: table, records: records, attributes: [])
         if let stored {
             entity = stored.entity

@@ -79,6 +79,7 @@ extension JobPlanner {
         let sample = try stream.peek()
         let isGiven = GivenRecords.isName(source.name)
         var hints = ShapeDetector.Hints(paths: known.paths, keys: known.keys, nested: nestedKeys)
+        hints.hasModel = options.model != nil
         hints.areLinesNamed = isGiven || Self.isOfLines(source.member ?? source.path ?? source.name)
         let detector = ShapeDetector(sample.bytes, isWhole: sample.isWhole, hints: hints)
         try checkBeginning(of: sample.bytes, isLines: detector.isLines, source)
@@ -93,7 +94,7 @@ extension JobPlanner {
         if case .found(_, let paths, _) = detection {
             keys = paths.reduce(into: []) { $0.formUnion(detector.recordKeys(at: $1)) }
             others = paths.flatMap { treeLines(at: $0, detector, source) }
-            if paths == [.root], !isGiven, !makesTables,
+            if paths == [.root], !isGiven, options.model == nil, options.nested != .tables,
                 let other = detector.collections.first(where: { $0.count > 0 })
             {
                 others.append(
@@ -114,7 +115,7 @@ extension JobPlanner {
 
     /// Reads each source that is one object as the store and the other sources of its entity have their records.
     ///
-    /// - Throws: `ImportError` where its records have nothing in common with these.
+    /// - Throws: `ImportError` where most of the keys of its records are not those of these.
     private func compare(_ looks: inout [Look], _ known: [String: KnownRecords]) throws {
         let entities = Dictionary(grouping: looks.indices) { entityKey(of: looks[$0].description) }
         for (entity, sources) in entities.sorted(by: { $0.value[0] < $1.value[0] }) where !entity.isEmpty {
@@ -144,13 +145,14 @@ extension JobPlanner {
     private func check(_ look: Look, _ known: KnownRecords) throws {
         guard options.model == nil, case .found(_, let paths, let reason) = look.detection,
             !known.paths.isEmpty, !look.keys.isEmpty, !known.keys.isEmpty,
-            paths.allSatisfy({ !known.paths.contains($0) }), known.keys.isDisjoint(with: look.keys)
+            paths.allSatisfy({ !known.paths.contains($0) }),
+            known.keys.intersection(look.keys).count * 2 <= look.keys.count
         else { return }
         let records = paths.map(\.description).joined(separator: ", ")
         throw ImportError(
             .recordsAmbiguous,
             at: look.description.name,
-            "has other records than its table: those at \(records) (\(reason)) have none of the table's keys, and nothing "
+            "has other records than its table: those at \(records) (\(reason)) have few of the table's keys, and nothing "
                 + "is at \(known.paths.map(\.description).joined(separator: ", ")), where these were found before",
             advice: "Say where the records are, as with \(.records, records), or import it into another table with "
                 + "\(anyOf: .entity). Nothing was written."

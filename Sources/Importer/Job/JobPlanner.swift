@@ -52,7 +52,10 @@ struct JobPlanner {
                 advice: "Give them to the split (\(call: .splitting)), or import the sources themselves."
             )
         }
-        return try sources(of: zip(header.sources, header.shapes).map { ($0, $1) })
+        var named = options
+        if options.model == nil { named.entity = options.entity ?? header.entity }
+        let planner = JobPlanner(options: named, opener: opener, interruption: interruption, announce: announce)
+        return try planner.sources(of: zip(header.sources, header.shapes).map { ($0, $1) })
     }
 
     private func sources(of shaped: [(SourceDescription, SourceShape)]) throws -> [StoredJob.Source] {

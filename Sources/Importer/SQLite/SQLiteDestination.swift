@@ -32,7 +32,15 @@ final class SQLiteDestination: OrderedDestination, RecordDestination {
 
     func check() throws {
         var isDirectory: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else { return }
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+            guard path.hasPrefix("file:") else { return }
+            throw ImportError(
+                .storeUnusable,
+                at: path,
+                "is a URI, and there is no file of that name",
+                advice: "Give the file's path alone; ./ before it makes a file of this name."
+            )
+        }
         guard !isDirectory.boolValue else {
             throw ImportError(.storeUnusable, at: path, "is a directory", advice: "Give the path of a file.")
         }

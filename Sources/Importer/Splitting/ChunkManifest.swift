@@ -27,11 +27,20 @@ final class ChunkManifest {
         var shapes: [SourceShape]
         /// The job options that decide what the chunks hold.
         var limits: SplitLimits
+        /// The entity of the records, where `split` was given one.
+        var entity: String?
         /// The token of the import that the chunks are cut for; nil where `split` cut them for nobody in particular.
         var job: String?
 
-        init(sources: [SourceDescription], shapes: [SourceShape], limits: SplitLimits, job: String? = nil) {
+        init(
+            sources: [SourceDescription],
+            shapes: [SourceShape],
+            limits: SplitLimits,
+            job: String? = nil,
+            entity: String? = nil
+        ) {
             self.job = job
+            self.entity = entity
             self.sources = sources
             self.shapes = shapes
             self.limits = limits

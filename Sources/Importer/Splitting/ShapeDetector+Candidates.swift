@@ -94,25 +94,36 @@ extension ShapeDetector {
         return elements.count { tape.tokens[$0].kind == kind } * 2 > elements.count
     }
 
-    /// The first empty array in an object that has besides no more than numbers, booleans, null and empty texts.
+    /// What lists of records are called, whatever the records are.
+    private static let listNames: Set = [
+        "data", "items", "results", "result", "records", "rows", "values", "value", "list", "entries", "hits",
+        "response",
+        "objects", "elements", "content", "docs", "documents", "features",
+    ]
+
+    /// The first empty array, of those called as lists of records are if there is one, in an object that has besides no more
+    /// than scalars, and none that identifies it.
     ///
-    /// What has a text is a record that has an empty list, for all that is known.
+    /// What has a text is a record that has an empty list, for all that is known, unless that list is called so.
     func emptyCollection(in object: Int) -> RecordPath? {
-        var path: RecordPath?
-        return hasOnlyCounts(object, steps: [], &path) ? path : nil
+        var (lists, hasTexts): ([[String]], Bool) = ([], false)
+        guard isAround(&lists, object, keys: [], &hasTexts) else { return nil }
+        let named = lists.first { Self.listNames.contains($0[$0.count - 1].lowercased()) }
+        let list = hasTexts ? (hints.hasModel ? nil : named) : named ?? lists.first
+        return list.map { RecordPath(steps: $0.map { .key($0) } + [.anyElement]) }
     }
 
-    private func hasOnlyCounts(_ object: Int, steps: [RecordPath.Step], _ path: inout RecordPath?) -> Bool {
+    private func isAround(_ lists: inout [[String]], _ object: Int, keys: [String], _ hasTexts: inout Bool) -> Bool {
         guard tape.tokens[object].kind == .object, tape.tokens[object].next != 0 else { return false }
         for member in members(of: object) {
             let value = tape.tokens[member.value]
-            let steps = steps + [.key(key(member.key))]
+            let keys = keys + [key(member.key)]
             switch value.kind {
-            case .null, .boolean, .number: continue
-            case .string where value.length == 0: continue
-            case .array where isEmpty(member.value) && firstInvalidByte(of: member.key) == nil:
-                path = path ?? RecordPath(steps: steps + [.anyElement])
-            case .object where steps.count < Self.maxKeys && hasOnlyCounts(member.value, steps: steps, &path): continue
+            case .null, .boolean, .number, .string:
+                if ["id", "_id", "uuid", "guid"].contains(keys[keys.count - 1].lowercased()) { return false }
+                hasTexts = hasTexts || value.kind == .string && value.length > 0
+            case .array where isEmpty(member.value) && firstInvalidByte(of: member.key) == nil: lists.append(keys)
+            case .object where keys.count < Self.maxKeys && isAround(&lists, member.value, keys: keys, &hasTexts): break
             default: return false
             }
         }

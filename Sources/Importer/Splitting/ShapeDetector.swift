@@ -19,6 +19,8 @@ struct ShapeDetector {
         var keys: Set<ExactText> = []
         /// Keys that lead to what records hold, where that is known: no record path begins with them.
         var nested: [[String]] = []
+        /// Whether a model says what is in the records.
+        var hasModel = false
     }
 
     /// What was found out.
@@ -195,8 +197,8 @@ struct ShapeDetector {
 
     /// Keeps nothing: the one collection of the object is empty, and besides there are at most counts.
     private var asEmptyPage: Detection? {
-        object.flatMap { emptyCollection(in: $0) }.map {
-            .found(layout: .stream, paths: [$0], reason: "an empty array")
+        object.flatMap { emptyCollection(in: $0) }.flatMap {
+            isNested($0) ? nil : .found(layout: .stream, paths: [$0], reason: "an empty array")
         }
     }
 
@@ -212,9 +214,11 @@ struct ShapeDetector {
 
     /// The collections in the object that is the source's one value, in their order.
     var collections: [Candidate] {
-        (object.map { candidates(in: $0) } ?? []).filter { candidate in
-            !hints.nested.contains { keys in candidate.path.steps.starts(with: keys.map { .key($0) }) }
-        }
+        (object.map { candidates(in: $0) } ?? []).filter { !isNested($0.path) }
+    }
+
+    private func isNested(_ path: RecordPath) -> Bool {
+        hints.nested.contains { keys in path.steps.starts(with: keys.map { .key($0) }) }
     }
 
     private func root(_ reason: String) -> Detection {

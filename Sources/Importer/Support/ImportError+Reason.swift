@@ -229,7 +229,7 @@ extension ImportError.Reason {
             .alreadyImported,
             .jobUnfinished, .lossNotAllowed, .jobSuperseded, .jobsDiffer, .rowsIndistinct, .pipelineSpent, .sameFile:
             .usage
-        case .sourceEmpty, .notJSON, .notUTF8, .cannotDecompress, .archiveEmpty, .archiveAmbiguous, .recordsNotFound,
+        case .notJSON, .notUTF8, .cannotDecompress, .archiveEmpty, .archiveAmbiguous, .recordsNotFound,
             .recordsFailed, .sourceChanged, .tooManyRejects, .allRejected, .modelInvalid, .nameInvalid,
             .tableUnsuitable,
             .identifierNotUnique, .identifierMissing, .rowChanged, .storeForeign, .manifestDamaged,
@@ -238,8 +238,9 @@ extension ImportError.Reason {
             .notSQLite, .changesConflict, .notUndoable, .mirrorSuperseded,
             .deletionsWithheld:
             .badInput
-        case .fileNotFound, .notPermitted, .isDirectory, .fileNotOpen, .fileUnreadable, .archiveMemberNotFound,
-            .recordsNotGiven, .chunksNotFound, .storeNotFound, .storeEmpty, .storeReplaced, .entityNotFound,
+        case .sourceEmpty, .fileNotFound, .notPermitted, .isDirectory, .fileNotOpen, .fileUnreadable,
+            .archiveMemberNotFound, .recordsNotGiven, .chunksNotFound, .storeNotFound, .storeEmpty, .storeReplaced,
+            .entityNotFound,
             .jobNotFound:
             .noInput
         case .cannotCreate, .pathUnusable, .fileExists, .chunkDirectoryTaken, .chunkDirectoryReplaced, .storeUnusable,

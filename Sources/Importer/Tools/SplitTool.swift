@@ -24,7 +24,8 @@ struct SplitTool {
         let header = ChunkManifest.Header(
             sources: shapes.map(\.description),
             shapes: shapes.map(\.shape),
-            limits: limits
+            limits: limits,
+            entity: job.entity
         )
         let isSynced = header.sources.contains { !$0.isRepeatable }
         let (manifest, start, before) = try begin(header, in: directory, place, synced: isSynced)

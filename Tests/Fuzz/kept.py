@@ -345,10 +345,10 @@ def taken(case, names, texts, framing, options, nested, before):
         if result.code == 64:
             raise Found(f"typed: the record path that the importer names is refused: {result}")
     if result.code != 0:
-        if result.code == 65 and all(map(is_empty, texts)):
+        if result.code in (65, 66) and all(map(is_empty, texts)):
             unchanged(case, before, after, result)
             return None, options
-        if result.code == 65 and before.tables:
+        if result.code in (65, 66) and before.tables:
             same_rows(case, before, after)
             if report_of(case)["rejected"] == 0:
                 unchanged(case, before, after, result)
@@ -448,7 +448,7 @@ def cut(case, framing, options, nested):
     result = imported(case, [name], options)
     after = Store(case.path("s.sqlite"))
     if result.code != 0:
-        if result.code != 65 or not is_empty(text):
+        if result.code not in (65, 66) or not is_empty(text):
             same_rows(case, before, after)
         return
     # What the first attempt has committed belongs to the same job, which may decide its table anew.

@@ -21,7 +21,7 @@ struct TableWitness {
     let samples: [Sample]
 
     /// A row id, and the digest of the row.
-    struct Sample: Codable, Equatable {
+    struct Sample {
         let row: Int64
         let digest: String
     }
@@ -30,7 +30,8 @@ struct TableWitness {
     private struct Content: Codable, Equatable {
         let last: Int64
         let columns: [String]
-        let samples: [Sample]
+        /// Row ids and digests in turns, with blanks between them: as one text, it costs little to write.
+        let samples: String
     }
 
     /// What is known of a table; nil where nothing is.
@@ -47,9 +48,16 @@ struct TableWitness {
             )
         else { return nil }
         let content: Content = try row.json("witness") {
-            !$0.columns.isEmpty && $0.columns.count <= Self.mostColumns && $0.samples.count <= Self.mostRows
+            !$0.columns.isEmpty && $0.columns.count <= Self.mostColumns
         }
-        (lastRowID, columns, samples) = (content.last, content.columns, content.samples)
+        (lastRowID, columns) = (content.last, content.columns)
+        let words = content.samples.split(separator: " ")
+        samples = try stride(from: 0, to: min(words.count, 2 * Self.mostRows), by: 2).map { place in
+            guard let rowID = Int64(words[place]), words.indices.contains(place + 1) else {
+                throw row.damage("witness")
+            }
+            return Sample(row: rowID, digest: String(words[place + 1]))
+        }
     }
 
     // MARK: Writing
@@ -106,7 +114,13 @@ struct TableWitness {
                 )
                 """,
             arguments: [
-                "witness": try StoredJSON.encode(Content(last: last ?? 0, columns: columns, samples: samples)),
+                "witness": try StoredJSON.encode(
+                    Content(
+                        last: last ?? 0,
+                        columns: columns,
+                        samples: samples.map { "\($0.row) \($0.digest)" }.joined(separator: " ")
+                    )
+                ),
                 "table": table,
             ]
         )

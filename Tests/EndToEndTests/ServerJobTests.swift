@@ -84,6 +84,27 @@ struct ServerJobTests {
         #expect(try database.isVerified())
     }
 
+    /// What another import has brought into the same table since is not taken away with the rows of the one that stopped.
+    @Test func anImportThatAnotherHasOvertakenInItsTableIsNotTakenBack() throws {
+        let directory = try TemporaryDirectory()
+        let (cut, other) = (directory.path("cut.json"), directory.path("other.json"))
+        let database = try ServerDatabase()
+        func taken(_ source: String, _ options: [String] = []) throws -> ChildProcess.Result {
+            try database.importer(["import", source, "--into", database.url, "--entity", "thing"] + options)
+        }
+        try #"[{"id":1,"a":1},{"id":2,"a":"#.write(toFile: cut, atomically: true, encoding: .utf8)
+        #expect(try taken(cut).ending == .exit(65))
+        try #"[{"id":5}]"#.write(toFile: other, atomically: true, encoding: .utf8)
+        #expect(try taken(other).ending == .exit(0))
+        // With another type than before, so its rows would have to be made anew.
+        try #"[{"id":1,"a":1},{"id":2,"a":"x"}]"#.write(toFile: cut, atomically: true, encoding: .utf8)
+        for options in [[], ["--restart"]] {
+            let refused = try taken(cut, options)
+            #expect(refused.ending == .exit(64) && refused.errorText.contains("thing"), "\(refused.errorText)")
+            #expect(try database.query("SELECT string_agg(id::text, ' ' ORDER BY id) FROM thing") == "1 5")
+        }
+    }
+
     /// Tables of an earlier format are left alone, and the message says what can be done.
     @Test func anotherFormatIsRefused() throws {
         let files = try Self.files(Self.records(0..<5))

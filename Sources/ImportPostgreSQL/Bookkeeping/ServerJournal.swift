@@ -245,6 +245,14 @@ final class ServerJournal: ServerJournalReader, Journal {
     ///
     /// - Throws: `ImportError` where its rows cannot be told from others.
     private func clear(_ job: StoredJob, _ connection: ServerConnection) throws {
+        let later = try connection.execute(
+            """
+            SELECT table_name FROM _import_entity WHERE job > $1
+            AND table_name IN (SELECT table_name FROM _import_entity WHERE job = $1 AND table_name <> '')
+            """,
+            [.integer(job.id)]
+        ).first
+        if let later { throw job.overtaken(in: try later.text(0)) }
         let entities = try connection.execute(
             """
             SELECT entity.table_name, made_table, was_empty, coalesce(sum(inserted + nested_inserted + stubs), 0)::bigint

@@ -106,6 +106,16 @@ package struct StoredJob: Sendable {
 
     /// Whether records can be read again when all have been read.
     package var isReadableAgain: Bool { !takesChunks && sources.allSatisfy(\.description.isRepeatable) }
+
+    /// What is said where its rows are to be removed, and a later job has come into one of its tables.
+    package func overtaken(in table: String) -> ImportError {
+        ImportError(
+            .jobSuperseded,
+            "another import into \(table) has run since, so the rows of this one cannot be removed",
+            advice: isModelFinal
+                ? "Finish it with \(call: .resuming())." : "Import the source into another table or store."
+        )
+    }
 }
 
 extension ModelDescription {

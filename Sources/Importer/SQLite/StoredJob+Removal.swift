@@ -39,14 +39,7 @@ extension StoredJob {
                 """,
             arguments: ["job": id]
         )
-        if let later {
-            throw ImportError(
-                .jobSuperseded,
-                "another import into \(later) has run since, so the rows of this one cannot be removed",
-                advice: isModelFinal
-                    ? "Finish it with \(call: .resuming())." : "Import the source into another table or store."
-            )
-        }
+        if let later { throw overtaken(in: later) }
         let tables = try BookkeepingRow.fetchAll(
             database,
             from: "_import_entity",

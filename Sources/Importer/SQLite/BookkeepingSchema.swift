@@ -12,29 +12,30 @@ enum BookkeepingSchema {
     /// The format that this program writes, and the only one that it reads.
     static let format: Int64 = 1
 
-    /// The statements of each table, without the comments, by its name.
+    /// The statements of each table, without the comments, by its name: the indexes of one come after it.
     private static let statements: [String: String] = {
-        let text = (jobs + progress + rejects + identifiers + indexes + relationships + changes + mirrors)
-            .split(separator: "\n")
-            .map { $0.prefix(upTo: $0.firstRange(of: "--")?.lowerBound ?? $0.endIndex) }
-            .map { $0.prefix(upTo: $0.lastIndex { $0 != " " }.map($0.index(after:)) ?? $0.startIndex) }
-            .filter { !$0.isEmpty }
-            .joined(separator: "\n")
+        let text = Array((jobs + progress + rejects + identifiers + indexes + relationships + changes + mirrors).utf8)
+        let (dash, blank) = (UInt8(ascii: "-"), UInt8(ascii: " "))
         var statements: [String: String] = [:]
-        for statement in text.split(separator: ";").map({ $0.drop { $0 == "\n" } }) {
-            // Of an index it is the name of its table.
-            let words = statement.split(separator: " ")
-            let place = words.firstIndex(of: "ON") ?? words.firstIndex(of: "EXISTS") ?? 0
-            guard words.indices.contains(place + 1) else { continue }
-            statements[String(words[place + 1]), default: ""] += statement + ";\n"
+        var table = ""
+        for line in text.split(separator: UInt8(ascii: "\n")) {
+            let comment = line.indices.dropLast().first { line[$0] == dash && line[$0 + 1] == dash } ?? line.endIndex
+            guard let last = line[..<comment].lastIndex(where: { $0 != blank }) else { continue }
+            let code = line[...last]
+            if code.starts(with: creation.utf8) {
+                table = String(decoding: code.dropFirst(creation.utf8.count).prefix { $0 != blank }, as: UTF8.self)
+            }
+            statements[table, default: ""] += String(decoding: code, as: UTF8.self) + "\n"
         }
         return statements
     }()
 
+    private static let creation = "CREATE TABLE IF NOT EXISTS "
+
     /// What SQLite keeps of each table (`sqlite_master`), by its name.
     static let texts = statements.mapValues { statement in
-        let table = statement.prefix { $0 != ";" }
-        return "CREATE TABLE " + table.dropFirst("CREATE TABLE IF NOT EXISTS ".count)
+        let table = statement.utf8.dropFirst(creation.utf8.count).prefix { $0 != UInt8(ascii: ";") }
+        return "CREATE TABLE " + String(Substring(table))
     }
 
     /// The tables that a store with an import has.
@@ -52,7 +53,8 @@ enum BookkeepingSchema {
     /// Makes tables that are not there.
     static func make(_ tables: [String], _ database: Database) throws {
         for table in tables where try !database.hasTable(table) {
-            try database.execute(sql: statements[table] ?? "")
+            guard let sql = statements[table] else { throw ImportError(.fault, "there is no table \(table)") }
+            try database.execute(sql: sql)
         }
     }
 
@@ -485,31 +487,4 @@ enum BookkeepingSchema {
             objects TEXT NOT NULL           -- JSON: how many of each entity
         ) STRICT;
         """
-}
-
-extension Database {
-    /// True if the store has a table by now.
-    ///
-    /// GRDB's `tableExists` remembers what tables there were when it looked first.
-    func hasTable(_ name: String) throws -> Bool {
-        try Bool.fetchOne(
-            cachedStatement(
-                sql: "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?)"
-            ),
-            arguments: [name]
-        ) ?? false
-    }
-
-    /// How many rows of a bookkeeping table fulfil a condition; 0 where the table is not there.
-    func count(_ table: String, where condition: String) throws -> Int64 {
-        guard try hasTable(table) else { return 0 }
-        return try Int64.fetchOne(self, sql: "SELECT count(*) FROM \(table) WHERE \(condition)") ?? 0
-    }
-
-    /// Deletes a job's rows from the bookkeeping tables that are there.
-    func delete(job: Int64, from tables: [String]) throws {
-        for table in tables where try hasTable(table) {
-            try execute(sql: "DELETE FROM \(table) WHERE job = ?", arguments: [job])
-        }
-    }
 }

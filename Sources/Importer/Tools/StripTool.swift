@@ -56,43 +56,24 @@ public struct StripTool: Sendable {
     public func run(to copy: String? = nil) throws -> Outcome {
         let destination = SQLiteDestination(store, durability: .full, interruption)
         try destination.check()
-        guard destination.exists else {
-            throw ImportError(.storeNotFound, at: store, "there is no such store", advice: "Check the path.")
-        }
+        guard destination.exists else { throw ImportError.noStore(at: store) }
         try destination.lock()
         defer { destination.unlock() }
         let rejects = try check()
         let before = try Self.size(of: store)
-        guard let copy else {
-            let (tables, isCompact) = try strip(store)
-            let after = try Self.size(of: store)
-            return Outcome(
-                tables: tables,
-                rejects: rejects,
-                bytesBefore: before,
-                bytesAfter: after,
-                isCompact: isCompact
-            )
-        }
-        let part = copy + ".part"
-        for path in [copy, part] where FileNumber(path) != nil {
+        let part = copy.map { $0 + ".part" }
+        for path in [copy, part].compactMap(\.self) where FileNumber(path) != nil {
             throw ImportError(.fileExists, at: path, "exists already", advice: "Remove it, or give another path.")
         }
-        defer { unlink(part) }
-        try StoreCopy.make(of: store, at: part, interruption)
-        let (tables, isCompact) = try strip(part)
-        let after = try Self.size(of: part)
-        guard rename(part, copy) == 0 else {
+        defer { if let part { unlink(part) } }
+        if let part { try StoreCopy.make(of: store, at: part, interruption) }
+        let (tables, isCompact) = try strip(part ?? store)
+        let after = try Self.size(of: part ?? store)
+        if let copy, let part, rename(part, copy) != 0 {
             let reason = String(cString: strerror(errno))
             throw ImportError(.cannotCreate, at: copy, "\(reason)", advice: "Give another path.")
         }
-        return Outcome(
-            tables: tables,
-            rejects: rejects,
-            bytesBefore: before,
-            bytesAfter: after,
-            isCompact: isCompact
-        )
+        return Outcome(tables: tables, rejects: rejects, bytesBefore: before, bytesAfter: after, isCompact: isCompact)
     }
 
     /// Makes sure that nothing goes that is still needed.

@@ -55,8 +55,7 @@ public struct StripTool: Sendable {
     ///   file is in the copy's place.
     public func run(to copy: String? = nil) throws -> Outcome {
         let destination = SQLiteDestination(store, durability: .full, interruption)
-        try destination.check()
-        guard destination.exists else { throw ImportError.noStore(at: store) }
+        try destination.checkIsThere()
         try destination.lock()
         defer { destination.unlock() }
         let rejects = try check()

@@ -15,7 +15,8 @@ import ImportModel
 /// ```
 ///
 /// An undo is a job itself, so that it can be undone, which does again what was undone. A value that has changed since is a conflict
-/// (``PatchOptions/conflicts``). A job that was interrupted may be undone, and is over then. It is run once.
+/// (``PatchOptions/conflicts``). An import that has only inserted rows can be undone though nothing was kept, as long as nobody has
+/// changed these. A job that was interrupted may be undone, and is over then. It is run once.
 public final class UndoPipeline: Sendable {
     /// Shared with observers.
     public var progress: ImportProgress { pipeline.progress }

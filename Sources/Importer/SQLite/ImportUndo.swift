@@ -2,7 +2,7 @@ import GRDB
 import GRDBSQLite
 import ImportModel
 
-/// What an import keeps so that it can be undone, where that is asked for.
+/// What an import keeps so that it can be undone, where that is asked for, and what is known of one that has only inserted rows.
 ///
 /// Of a table that was empty when the job began nothing is kept as long as it runs: all rows are the job's. When it ends, they are
 /// kept as ranges of row ids.

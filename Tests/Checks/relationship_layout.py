@@ -383,14 +383,18 @@ class Model:
         for home in self.tables():
             table, alias, names = self.table(home), self.row_id_alias(home), self.identifier(home)
             parts = [f"{quoted(c)} {kind}" + (" PRIMARY KEY" if c == alias else "") for c, kind in self.columns(home)]
-            if names and alias is None:
-                index(f"{table}_identifier", table, self.key_columns(home), "UNIQUE ")
             for s in self.held(home):
                 parts.append(self.foreign_key(s.columns, s.target, self.action(s)))
                 if s.position and not names:
                     index(f"{table}_{s.base}", table, s.columns + [s.position], "UNIQUE ")
                 else:
                     index(f"{table}_{s.base}", table, s.columns, "UNIQUE " if s.shape == 5 else "")
+            key = self.key_columns(home) if names and alias is None else []
+            if len(key) == 1 and dict(self.columns(home))[key[0]] == "INTEGER":
+                # The primary key would be the row id.
+                index(f"{table}_identifier", table, key, "UNIQUE ")
+            elif key:
+                parts.append(f"PRIMARY KEY ({', '.join(map(quoted, key))})")
             tables.append(f"CREATE TABLE {quoted(table)} ({', '.join(parts)})")
         for s in self.storages:
             if s.is_join:

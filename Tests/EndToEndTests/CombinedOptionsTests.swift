@@ -284,7 +284,7 @@ struct CombinedOptionsTests {
             #expect(try TestSupport.run(command).ending == .exit(0))
             #expect(try Self.content(store) == expected, "\(run)")
             let names = "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'thing' ORDER BY 1"
-            #expect(try StoreContent.query(store, names) == "thing_identifier\nthing_key\nthing_note_count")
+            #expect(try StoreContent.query(store, names) == "sqlite_autoindex_thing_1\nthing_key\nthing_note_count")
             #expect(try runImporter("verify", store).ending == .exit(0))
             results.insert(try StoreContent.result(store))
         }

@@ -89,7 +89,7 @@ struct CoreDataFileTests {
                 store,
                 indexes + "name NOT GLOB '_import*' AND name NOT GLOB 'sqlite*' ORDER BY name)"
             )
-            .contains("Country_identifier Country_name Mood_country Mood_country_code_takenAt")
+            .contains("Country_name Mood_country Mood_country_code_takenAt")
         )
     }
 

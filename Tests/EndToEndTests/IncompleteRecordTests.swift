@@ -132,7 +132,7 @@ struct IncompleteRecordTests {
                     """, "_import_ledger ORDER BY is_error, first_ordinal, attribute"
                 ),
                 ("entity, records_read, inserted, updated, unchanged, ignored, rejected", "_import_entity"),
-                ("name, sql", "sqlite_master WHERE type = 'index' AND tbl_name NOT LIKE '\\_%' ESCAPE '\\'"),
+                ("name, sql", "sqlite_master WHERE tbl_name NOT LIKE '\\_%' ESCAPE '\\' ORDER BY name"),
                 ("count(*)", "_import_deferred_identifier"), ("count(*)", "_import_incomplete"),
             ]
         let content = try StoreContent.query(

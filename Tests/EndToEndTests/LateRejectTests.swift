@@ -169,7 +169,13 @@ struct LateRejectTests {
                     """, "_import_ledger ORDER BY is_error, first_ordinal, attribute"
                 ),
                 ("entity, records_read, inserted, updated, unchanged, ignored, rejected", "_import_entity"),
-                ("name, sql", "sqlite_master WHERE type = 'index' AND tbl_name NOT LIKE '\\_%' ESCAPE '\\'"),
+                (
+                    "info.name",
+                    """
+                    sqlite_master AS m, pragma_index_info(m.name) AS info
+                    WHERE type = 'index' AND tbl_name NOT LIKE '\\_%' ESCAPE '\\' ORDER BY tbl_name, seqno
+                    """
+                ),
                 ("count(*)", "_import_deferred_identifier"), ("count(*)", "_import_place"),
             ]
         let content = try StoreContent.query(

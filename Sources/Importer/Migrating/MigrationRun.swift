@@ -38,6 +38,7 @@ struct MigrationRun {
         }
         for kept in work.kept { try add(kept) }
         try makeIndexes(objects)
+        try StoreSchema.makePrimaryKeys(of: work.made.map(\.table), database)
         for sql in objects.triggers { try remake(sql) }
         try others.check(database)
         try checkThatNothingRefersToWhatIsGone()

@@ -160,7 +160,12 @@ struct MigrationWork {
         let isComplete = old.columns.allSatisfy { used.contains(ContinuedEntity.folded($0.name)) }
         let hasKey =
             Set(old.primaryKey.map { folded($0, of: old) }) == Set(target.table.primaryKey.map(ContinuedEntity.folded))
-        guard isComplete, hasKey, canKeepKeys(of: old, in: target.table, added) else { return nil }
+        // An identifier may be the primary key, which stays with its table.
+        let identifier = old.indexes.first(where: \.isIdentifier)?.columns.map { folded($0, of: old) }
+        let hasIdentifier =
+            identifier == nil
+            || identifier == target.table.indexes.first(where: \.isIdentifier)?.columns.map(ContinuedEntity.folded)
+        guard isComplete, hasKey, hasIdentifier, canKeepKeys(of: old, in: target.table, added) else { return nil }
         return added
     }
 

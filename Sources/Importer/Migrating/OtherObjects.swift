@@ -161,8 +161,13 @@ struct ForeignColumns {
             }
             columns.append(Column(name: name, declared: declared))
         }
-        let wanted = Set((described?.primaryKey ?? []).map { ContinuedEntity.folded(names.column($0, of: table)) })
-        guard key == wanted else { throw refuse("another primary key than the model says") }
+        let identifier = described?.indexes.first(where: \.isIdentifier)?.columns
+        let keys = [described?.primaryKey, identifier].compactMap { columns in
+            columns.map { Set($0.map { ContinuedEntity.folded(names.column($0, of: table)) }) }
+        }
+        guard keys.contains(key) || key.isEmpty && described == nil else {
+            throw refuse("another primary key than the model says")
+        }
         let sql = try String.fetchOne(
             database,
             sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE",

@@ -24,6 +24,18 @@ enum StoreProtection {
         return try body()
     }
 
+    /// Calls `body`, which may write the schema's own table, and has SQLite read the schema again, on all connections.
+    static func editingSchema(_ database: Database, _ body: () throws -> Void) throws {
+        let version = try Int64.fetchOne(database, sql: "PRAGMA schema_version") ?? 0
+        try check(csqlite_set_defensive(database.sqliteConnection, 0))
+        defer { _ = csqlite_set_defensive(database.sqliteConnection, 1) }
+        try database.execute(sql: "PRAGMA writable_schema = ON")
+        defer { try? database.execute(sql: "PRAGMA writable_schema = OFF") }
+        try body()
+        try database.execute(sql: "PRAGMA writable_schema = RESET; PRAGMA schema_version = \(version + 1)")
+        database.clearSchemaCache()
+    }
+
     /// Whether the store's own triggers run; those of the connection do, from SQLite 3.35 on.
     static func setTriggers(_ run: Bool, _ database: Database) throws {
         guard let connection = database.sqliteConnection else { return }

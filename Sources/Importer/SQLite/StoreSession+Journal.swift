@@ -140,6 +140,7 @@ extension StoreSession: Journal {
         return try write { database in
             try job.setState(.finished, message: message, seconds: seconds, database)
             try job.removeUnusedAdditions(database)
+            try StoreSchema.makePrimaryKeys(of: job, database)
             try TableWitness.record(job.tables, database)
             try InsertedRows.noteEnds(of: job.tables, job: job.id, database)
             for table in try database.hasTable("_import_seen") ? job.tables : [] {

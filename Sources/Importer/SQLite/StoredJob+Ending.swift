@@ -45,6 +45,7 @@ extension StoredJob {
         try JobReversal(job: id).forget(database)
         try database.delete(job: id, from: ["_import_orphan", "_import_seen"])
         try removeUnusedAdditions(database)
+        try StoreSchema.makePrimaryKeys(of: self, database)
         try ImportUndo.finish(self, database)
         if !changes.allSatisfy(\.isEmpty) { _ = try MergeLog.append(changes, of: id, database) }
     }

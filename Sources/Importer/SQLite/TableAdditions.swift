@@ -54,6 +54,11 @@ enum TableAdditions {
         }
     }
 
+    /// Forgets an index that is none of its own any more.
+    static func forget(index name: String, _ database: Database) throws {
+        try database.execute(sql: "DELETE FROM \(table) WHERE kind = 'index' AND name = ?", arguments: [name])
+    }
+
     /// Forgets something that a job has removed itself.
     static func forget(_ kind: Kind, _ name: String, of tableName: String, job: Int64, _ database: Database) throws {
         try database.execute(

@@ -1,0 +1,74 @@
+import GRDB
+import ImportModel
+
+/// Identifiers as primary keys, by which an app looks for its objects.
+///
+/// While rows are written, an index keeps an identifier unique: it can be dropped, and made again at the end. The primary key of a
+/// table with row ids is just such an index (<https://www.sqlite.org/lang_createtable.html#the_primary_key>), so that in the end
+/// only the schema has to say so, and no row is written
+/// (<https://www.sqlite.org/lang_altertable.html#making_other_kinds_of_table_schema_changes>).
+extension StoreSchema {
+    /// Makes the identifiers of the tables that an import has made their primary keys.
+    static func makePrimaryKeys(of job: StoredJob, _ database: Database) throws {
+        guard let model = job.model else { return }
+        let made = try String.fetchSet(
+            database,
+            sql: "SELECT table_name FROM _import_entity WHERE job = ? AND made_table",
+            arguments: [job.id]
+        )
+        guard !made.isEmpty else { return }
+        try makePrimaryKeys(of: ModelLayout(importing: model).tables.filter { made.contains($0.name) }, database)
+    }
+
+    /// Makes the identifiers of new tables their primary keys, where an import's own index keeps them unique.
+    ///
+    /// That of one column of the type INTEGER is none: it would be the row id.
+    static func makePrimaryKeys(of tables: [TableDescription], _ database: Database) throws {
+        for table in tables {
+            guard let columns = table.indexes.first(where: \.isIdentifier)?.columns,
+                columns.count > 1 || table.column(columns[0])?.attribute.declaredType != "INTEGER",
+                let index = try ownIndex(on: columns, table.name, database)
+            else { continue }
+            try makePrimaryKey(index, on: columns, of: table.name, database)
+        }
+    }
+
+    private static func makePrimaryKey(
+        _ index: String,
+        on columns: [String],
+        of table: String,
+        _ database: Database
+    ) throws {
+        let key = ", PRIMARY KEY (\(columns.map(\.quotedIdentifier).joined(separator: ", "))))"
+        // Others' keys have such indexes, too, and are numbered with it.
+        let isPossible = try Bool.fetchOne(
+            database,
+            sql: """
+                SELECT sql LIKE '%)' AND NOT EXISTS (SELECT 1 FROM pragma_index_list(name) WHERE origin <> 'c')
+                FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE
+                """,
+            arguments: [table]
+        )
+        guard isPossible ?? false else { return }
+        try StoreProtection.editingSchema(database) {
+            try database.execute(
+                sql: """
+                    UPDATE sqlite_master SET name = 'sqlite_autoindex_' || tbl_name || '_1', sql = NULL
+                    WHERE type = 'index' AND name = :index;
+                    UPDATE sqlite_master SET sql = substr(sql, 1, length(sql) - 1) || :key
+                    WHERE type = 'table' AND name = :table COLLATE NOCASE;
+                    """,
+                arguments: ["index": index, "key": key, "table": table]
+            )
+        }
+        guard try hasPrimaryKey(columns, table, database) else {
+            throw ImportError(.fault, "\(columns.joined(separator: ", ")) did not become the primary key of \(table)")
+        }
+        try TableAdditions.forget(index: index, database)
+    }
+
+    private static func hasPrimaryKey(_ columns: [String], _ table: String, _ database: Database) throws -> Bool {
+        let sql = "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk"
+        return try String.fetchAll(database, sql: sql, arguments: [table]) == columns
+    }
+}

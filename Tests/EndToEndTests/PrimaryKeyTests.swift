@@ -89,6 +89,28 @@ import Testing
         #expect(try StoreContent.query(store, Self.indexes) == "p_identifier")
     }
 
+    /// A table that somebody has emptied is filled as a new one is, and has its key when that is done, or taken back.
+    @Test(arguments: [true, false])
+    func comesBackToATableThatWasEmptied(isRestarted: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let source = try directory.write(Self.records(900), to: "p.ndjson")
+        let store = directory.path("s.sqlite")
+        let command = [Project.importer, source, "--into", store, "--identifier", "id", "--workers", "1"]
+        #expect(try TestSupport.run(command).ending == .exit(0))
+        let schema = "SELECT group_concat(sql) FROM sqlite_master WHERE tbl_name = 'p'"
+        let before = try StoreContent.query(store, schema)
+        try StoreContent.execute(store, "DELETE FROM p")
+        let again = command + ["--again", "--chunk-size", "4000", "--commit-every", "100"]
+        #expect(try InterruptionTests.isKilled(again, in: store, atRows: 300, later: 0))
+        #expect(try StoreContent.query(store, Self.key) == "")
+        let next = isRestarted ? command + ["--restart"] : [Project.importer, "resume", store]
+        let result = try TestSupport.run(next)
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(try StoreContent.query(store, schema) == before)
+        #expect(try StoreContent.query(store, "SELECT count(*) FROM p") == "900")
+        try Self.check(store)
+    }
+
     @Test func followsTheModelThroughAMigration() throws {
         let directory = try TemporaryDirectory()
         let source = try directory.write(Self.records(50), to: "p.ndjson")

@@ -227,7 +227,7 @@ enum BookkeepingSchema {
             number INTEGER PRIMARY KEY,
             job INTEGER NOT NULL,
             table_name TEXT NOT NULL,
-            kind TEXT NOT NULL,             -- 'column', 'index', 'table'; 'rows', and 'end' where a job has ended with fewer
+            kind TEXT NOT NULL,             -- 'column', 'index', 'key', 'table'; 'rows', and 'end' where a job left fewer
             name TEXT,                      -- of a column, index or table
             last_rowid INTEGER,             -- of the rows; of an end, the table's
             ranges BLOB                     -- of the rows: packed row ids

@@ -68,7 +68,7 @@ extension StoreIndexes {
     /// - Returns: its name; none where there is one.
     private static func build(_ columns: [String], on table: String, _ database: Database) throws -> [String] {
         if try hasIndex(columns, on: table, database) { return [] }
-        let name = try freeName(([table] + columns).joined(separator: "_"), database)
+        let name = try StoreSchema.freeName(([table] + columns).joined(separator: "_"), database)
         let list = columns.map(\.quotedIdentifier).joined(separator: ", ")
         try database.execute(sql: "CREATE INDEX \(name.quotedIdentifier) ON \(table.quotedIdentifier) (\(list))")
         return [name]
@@ -98,16 +98,5 @@ extension StoreIndexes {
             return keys.map { ($0["name"] as String?)?.asciiLowercased } == wanted
                 && keys.allSatisfy { !($0["desc"] as Bool) && $0["coll"] as String? == "BINARY" }
         }
-    }
-
-    /// The wanted name, or one that comes as close as possible where it is accepted.
-    private static func freeName(_ wanted: String, _ database: Database) throws -> String {
-        var name = wanted
-        var number = 2
-        while try StoreSchema.isTaken(name, database) {
-            name = "\(wanted)_\(number)"
-            number += 1
-        }
-        return name
     }
 }

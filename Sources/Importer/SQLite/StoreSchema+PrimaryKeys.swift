@@ -8,13 +8,16 @@ import ImportModel
 /// only the schema has to say so, and no row is written
 /// (<https://www.sqlite.org/lang_altertable.html#making_other_kinds_of_table_schema_changes>).
 extension StoreSchema {
-    /// Makes the identifiers of the tables that an import has made their primary keys.
+    /// Makes the identifiers of the tables that an import has made, or that had one as they were empty, their primary keys.
     static func makePrimaryKeys(of job: StoredJob, _ database: Database) throws {
         guard let model = job.model else { return }
         let made = try String.fetchSet(
             database,
-            sql: "SELECT table_name FROM _import_entity WHERE job = ? AND made_table",
-            arguments: [job.id]
+            sql: """
+                SELECT table_name FROM _import_entity WHERE job = :job AND made_table
+                UNION SELECT table_name FROM _import_addition WHERE job = :job AND kind = 'key'
+                """,
+            arguments: ["job": job.id]
         )
         guard !made.isEmpty else { return }
         try makePrimaryKeys(of: ModelLayout(importing: model).tables.filter { made.contains($0.name) }, database)
@@ -39,7 +42,7 @@ extension StoreSchema {
         of table: String,
         _ database: Database
     ) throws {
-        let key = ", PRIMARY KEY (\(columns.map(\.quotedIdentifier).joined(separator: ", "))))"
+        let key = self.key(columns)
         // Others' keys have such indexes, too, and are numbered with it.
         let isPossible = try Bool.fetchOne(
             database,
@@ -61,14 +64,48 @@ extension StoreSchema {
                 arguments: ["index": index, "key": key, "table": table]
             )
         }
-        guard try hasPrimaryKey(columns, table, database) else {
+        guard try primaryKey(of: table, database) == columns else {
             throw ImportError(.fault, "\(columns.joined(separator: ", ")) did not become the primary key of \(table)")
         }
         try TableAdditions.forget(index: index, database)
     }
 
-    private static func hasPrimaryKey(_ columns: [String], _ table: String, _ database: Database) throws -> Bool {
+    /// Makes the primary key of an empty table that an import has made an index again, so that it can be dropped until the end.
+    static func openPrimaryKey(of table: String, job: Int64, _ database: Database) throws {
+        let columns = try primaryKey(of: table, database)
+        let key = self.key(columns)
+        let isPossible = try Bool.fetchOne(
+            database,
+            sql: """
+                SELECT substr(sql, -length(:key)) = :key AND EXISTS (
+                    SELECT 1 FROM _import_entity WHERE table_name = :table COLLATE NOCASE AND made_table
+                ) FROM sqlite_master WHERE type = 'table' AND name = :table COLLATE NOCASE
+                """,
+            arguments: ["key": key, "table": table]
+        )
+        guard isPossible ?? false else { return }
+        let name = try freeName("\(table)_identifier", database)
+        try StoreProtection.editingSchema(database) {
+            try database.execute(
+                sql: """
+                    UPDATE sqlite_master SET name = :name, sql = :sql
+                    WHERE type = 'index' AND name = 'sqlite_autoindex_' || tbl_name || '_1' AND tbl_name = :table COLLATE NOCASE;
+                    UPDATE sqlite_master SET sql = substr(sql, 1, length(sql) - length(:key)) || ')'
+                    WHERE type = 'table' AND name = :table COLLATE NOCASE;
+                    """,
+                arguments: ["name": name, "sql": identifierIndex(name, columns, table), "key": key, "table": table]
+            )
+        }
+        try TableAdditions.note(.key, name, of: table, job: job, database)
+    }
+
+    /// The end of the statement that makes a table.
+    private static func key(_ columns: [String]) -> String {
+        ", PRIMARY KEY (\(columns.map(\.quotedIdentifier).joined(separator: ", "))))"
+    }
+
+    private static func primaryKey(of table: String, _ database: Database) throws -> [String] {
         let sql = "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk"
-        return try String.fetchAll(database, sql: sql, arguments: [table]) == columns
+        return try String.fetchAll(database, sql: sql, arguments: [table])
     }
 }

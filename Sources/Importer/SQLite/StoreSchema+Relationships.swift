@@ -168,9 +168,7 @@ extension StoreSchema {
     ) throws {
         for index in indexes
         where try !hasIndex(on: index.columns, isUnique: index.isUnique, table.name, database) {
-            var name = index.name
-            var number = 2
-            while try isTaken(name, database) { (name, number) = ("\(index.name)_\(number)", number + 1) }
+            let name = try freeName(index.name, database)
             let columns = index.columns.map(\.quotedIdentifier).joined(separator: ", ")
             try database.execute(
                 sql: "CREATE \(index.isUnique ? "UNIQUE " : "")INDEX \(name.quotedIdentifier) "

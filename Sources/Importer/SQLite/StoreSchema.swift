@@ -70,17 +70,9 @@ enum StoreSchema {
     ) throws {
         let columns = entity.identifierColumns
         guard !columns.isEmpty, try !hasKey(columns, entity.table, database) else { return }
-        var name = "\(entity.table)_identifier"
-        var number = 2
-        while try isTaken(name, database) {
-            name = "\(entity.table)_identifier_\(number)"
-            number += 1
-        }
+        let name = try freeName("\(entity.table)_identifier", database)
         do {
-            try database.execute(
-                sql: "CREATE UNIQUE INDEX \(name.quotedIdentifier) ON \(entity.table.quotedIdentifier) "
-                    + "(\(columns.map(\.quotedIdentifier).joined(separator: ", ")))"
-            )
+            try database.execute(sql: identifierIndex(name, columns, entity.table))
         } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_CONSTRAINT {
             throw ImportError(
                 .identifierNotUnique,
@@ -90,6 +82,19 @@ enum StoreSchema {
             )
         }
         try TableAdditions.note(.index, name, of: entity.table, job: job, database)
+    }
+
+    /// The statement that makes the index of an identifier.
+    static func identifierIndex(_ name: String, _ columns: [String], _ table: String) -> String {
+        let columns = columns.map(\.quotedIdentifier).joined(separator: ", ")
+        return "CREATE UNIQUE INDEX \(name.quotedIdentifier) ON \(table.quotedIdentifier) (\(columns))"
+    }
+
+    /// A name, with a number where it is taken.
+    static func freeName(_ name: String, _ database: Database) throws -> String {
+        var (free, number) = (name, 2)
+        while try isTaken(free, database) { (free, number) = ("\(name)_\(number)", number + 1) }
+        return free
     }
 
     /// Whether a table has any rows.

@@ -61,6 +61,7 @@ extension StoredJob {
             }
         }
         try DroppedIndexes.restore(job: id, database)
+        try StoreSchema.makePrimaryKeys(of: self, database)
         try TableAdditions.remove(job: id, database)
         try RetryOutcome.unsettle(id, database)
         try database.delete(

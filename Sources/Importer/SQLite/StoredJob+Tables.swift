@@ -166,6 +166,7 @@ extension StoredJob {
         store: String
     ) throws {
         let isEmpty = try !StoreSchema.hasRows(entity.table, database)
+        if isEmpty { try StoreSchema.openPrimaryKey(of: entity.table, job: id, database) }
         let isDeferred =
             try isEmpty && (options.onConflict != .error || mayRejectLate && isReadableAgain)
             && DeferredIdentifier.isPossible(entity, database)

@@ -7,6 +7,8 @@ enum TableAdditions {
     /// What was added.
     enum Kind: String {
         case column, index, table
+        /// An index that was the table's primary key, and is to be it again.
+        case key
     }
 
     private static let table = "_import_addition"
@@ -29,7 +31,7 @@ enum TableAdditions {
     /// A condition: whether an index is an import's own.
     static func isNoted(_ name: String, _ database: Database) throws -> String {
         guard try database.hasTable(table) else { return "0" }
-        return "EXISTS (SELECT 1 FROM \(table) WHERE kind = 'index' AND name = \(name) COLLATE NOCASE)"
+        return "EXISTS (SELECT 1 FROM \(table) WHERE kind IN ('index', 'key') AND name = \(name) COLLATE NOCASE)"
     }
 
     /// Forgets what was added to a table that is dropped.
@@ -56,7 +58,7 @@ enum TableAdditions {
 
     /// Forgets an index that is none of its own any more.
     static func forget(index name: String, _ database: Database) throws {
-        try database.execute(sql: "DELETE FROM \(table) WHERE kind = 'index' AND name = ?", arguments: [name])
+        try database.execute(sql: "DELETE FROM \(table) WHERE kind IN ('index', 'key') AND name = ?", arguments: [name])
     }
 
     /// Forgets something that a job has removed itself.
@@ -91,6 +93,7 @@ enum TableAdditions {
 
     private static func drop(_ kind: Kind, _ name: String, of tableName: String, _ database: Database) throws {
         switch kind {
+        case .key: break
         case .table: try database.execute(sql: "DROP TABLE IF EXISTS \(name.quotedIdentifier)")
         case .index:
             let isThere = try Bool.fetchOne(

@@ -74,7 +74,8 @@ struct ServerDatabase {
             """
         try wait(for: "the end of the connections") { try query(others) == "0" ? true : nil }
         try execute("UPDATE _import_chunk SET lease_until = '-infinity' WHERE state = 'sealed'")
-        try execute("UPDATE _import_settle SET lease_until = '-infinity'")
+        let hasBuckets = try query("SELECT to_regclass('_import_settle') IS NOT NULL") == "t"
+        if hasBuckets { try execute("UPDATE _import_settle SET lease_until = '-infinity'") }
     }
 
     /// Has another session keep everybody from writing to a table, or from reading it, too, until that or the server ends.
@@ -241,10 +242,8 @@ extension ServerDatabase {
         let isServer = (try? query("SELECT 1::integer")) != nil
         let bytes = isServer ? "upper(encode(record, 'hex'))" : "hex(record)"
         let rejects = "SELECT job, ordinal, entity, source, byte_offset, length, state, \(bytes) FROM _import_reject"
-        // A server has the groups of errors in a table of their own.
-        let isLedger = isServer ? "" : "WHERE NOT is_error"
         let ledger = """
-            SELECT job, entity, attribute, kind, sum(count) FROM _import_ledger \(isLedger) GROUP BY 1, 2, 3, 4
+            SELECT job, entity, attribute, kind, sum(count) FROM _import_ledger WHERE NOT is_error GROUP BY 1, 2, 3, 4
             """
         return try [rejects, ledger].map { text in
             try query(text).split(separator: "\n").sorted().joined(separator: "\n")

@@ -110,15 +110,7 @@ struct ServerJobTests {
         let files = try Self.files(Self.records(0..<5))
         let database = try ServerDatabase()
         try database.imported(files)
-        // What the first format had.
-        try database.execute(
-            """
-            DROP TABLE _import_retry, _import_join, _import_link, _import_stub, _import_unresolved;
-            ALTER TABLE _import_count DROP nested, DROP nested_inserted, DROP nested_updated, DROP nested_unchanged,
-                DROP linked, DROP stubs, DROP deleted;
-            UPDATE _import_meta SET value = '1' WHERE key = 'format'
-            """
-        )
+        try database.execute("COMMENT ON TABLE _import_job IS '1'; ALTER TABLE _import_count DROP nested")
         let tables = "SELECT string_agg(tablename, ' ' ORDER BY tablename) FROM pg_tables WHERE tablename ~ '^_import'"
         let before = try database.query(tables)
         let file = try files.directory.write("{\"reject\": 1, \"record\": {}}\n", to: "fix.ndjson")

@@ -45,7 +45,7 @@ struct ServerNulTests {
         #expect(try database.query(rows) == "a|\"\\u0000\"\nd|\n|{\"\\u0000\":2}")
         let rejects = "SELECT ordinal, convert_from(record, 'UTF8') FROM _import_reject ORDER BY ordinal"
         #expect(try database.query(rejects) == "2|\(Self.records[1])\n4|\(Self.records[3])")
-        let codes = "SELECT code, sum(count) FROM _import_error GROUP BY 1"
+        let codes = "SELECT kind, sum(count) FROM _import_ledger WHERE is_error GROUP BY 1"
         #expect(try database.query(codes) == "nulCharacter|2")
         let listed = try database.importer(["rejects", database.url, "--show-values"])
         for index in [1, 3] { #expect(listed.outputText.contains(Self.records[index]), "\(listed.errorText)") }
@@ -80,7 +80,9 @@ struct ServerNulTests {
         let database = try ServerDatabase()
         try database.execute("CREATE TABLE thing (n integer, s varchar(5))")
         try database.imported(files, nil, isKeyed ? ["--records", path] : [])
-        let found = try database.query("SELECT code, first_byte_offset FROM _import_error ORDER BY first_byte_offset")
+        let found = try database.query(
+            "SELECT kind, first_byte_offset FROM _import_ledger WHERE is_error ORDER BY first_byte_offset"
+        )
         func place(_ value: String) throws -> Int {
             let range = try #require(text.range(of: value))
             return text.utf8.distance(from: text.startIndex, to: range.lowerBound)

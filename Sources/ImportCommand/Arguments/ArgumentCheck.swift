@@ -69,7 +69,9 @@ enum ArgumentCheck {
     }
 
     /// Commands that take the address of a server for a store.
-    static let takingServers: Set = ["fetch", "import", "resume", "retry", "status", "rejects", "verify", "work"]
+    static let takingServers: Set = [
+        "fetch", "import", "resume", "retry", "status", "rejects", "strip", "verify", "work",
+    ]
 
     /// The address of a server, given to a command that needs a SQLite store.
     static func serverAddress(_ arguments: [String], commands: [String]) -> String? {

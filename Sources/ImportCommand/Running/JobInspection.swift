@@ -58,6 +58,14 @@ enum StorePlace {
         }
     }
 
+    /// Takes the bookkeeping out, of a copy where one is to be made.
+    func stripped(allowsLoss: Bool = false, to copy: String? = nil) throws -> StripTool.Outcome {
+        switch self {
+        case .file(let path): try StripTool(store: path, allowsLoss: allowsLoss).run(to: copy)
+        case .server(let store): try StripTool.run(on: store, allowsLoss: allowsLoss)
+        }
+    }
+
     var inspection: any JobInspection {
         switch self {
         case .file(let path): StoreInspection(store: path)

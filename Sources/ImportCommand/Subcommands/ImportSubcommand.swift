@@ -82,7 +82,7 @@ struct ImportSubcommand: ParsableCommand {
         if ServerAddress.isOne(into) {
             for (option, isGiven) in [
                 ("--migrate", migrate), ("--undo", undo), ("--serve", serve), ("--watch", output.watch),
-                ("--mirror", mirror.options != nil), ("--strip", strip),
+                ("--mirror", mirror.options != nil),
             ] where isGiven {
                 throw ValidationError("\(option) needs a SQLite store")
             }
@@ -124,7 +124,7 @@ struct ImportSubcommand: ParsableCommand {
         guard serve else {
             try run.perform(pipeline)
             guard strip else { return }
-            let outcome = try StripTool(store: into).run()
+            let outcome = try place.stripped()
             if !output.json, !output.progress.quiet { try StandardOutput.write(StripSubcommand.text(outcome, into)) }
             return
         }

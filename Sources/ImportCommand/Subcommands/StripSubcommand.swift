@@ -1,4 +1,5 @@
 import ArgumentParser
+import ImportPostgreSQL
 import Importer
 
 /// Takes the importer's own tables out of a store.
@@ -19,11 +20,14 @@ struct StripSubcommand: ParsableCommand {
             EXAMPLES
               importer strip people.sqlite
               importer strip people.sqlite --to shipped.sqlite
+              importer strip postgres://server/warehouse --schema staging
             """
     )
 
     @Argument(help: "The store.")
     var store: String
+
+    @OptionGroup(title: "Server options") var schema: SchemaArguments
 
     @Option(help: ArgumentHelp("Make a stripped copy, and leave the store as it is.", valueName: "file"))
     var to: String?
@@ -36,21 +40,25 @@ struct StripSubcommand: ParsableCommand {
 
     func validate() throws {
         if to?.isEmpty == true { throw ValidationError("--to: the path is empty") }
+        if to != nil, ServerAddress.isOne(store) { throw ValidationError("--to needs a SQLite store") }
     }
 
     func run() throws {
-        let outcome = try StripTool(store: store, allowsLoss: allowLoss).run(to: to)
+        let outcome = try StorePlace(store, schema).stripped(allowsLoss: allowLoss, to: to)
         if json { return try StandardOutput.write(json: outcome) }
         try StandardOutput.write(Self.text(outcome, to ?? store))
     }
 
     /// What was done, in a line or two.
     static func text(_ outcome: StripTool.Outcome, _ file: String) -> String {
-        let sizes = "\(NumberText.grouped(outcome.bytesBefore)) to \(NumberText.grouped(outcome.bytesAfter)) bytes"
+        var sizes = ""
+        if let before = outcome.bytesBefore, let after = outcome.bytesAfter {
+            sizes = "; \(NumberText.grouped(before)) to \(NumberText.grouped(after)) bytes"
+        }
         let rejects = outcome.rejects > 0 ? ", with \(NumberText.counted(outcome.rejects, "reject"))" : ""
         return
             "\(TerminalText.escaped(file)): \(NumberText.counted(Int64(outcome.tables), "table")) of the importer's taken out"
-            + "\(rejects); \(sizes).\n"
+            + "\(rejects)\(sizes).\n"
             + (outcome.isCompact ? "" : "It was not vacuumed, as that might give rows other row ids.\n")
     }
 }

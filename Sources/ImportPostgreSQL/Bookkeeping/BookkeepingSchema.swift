@@ -6,26 +6,22 @@ import Importer
 /// sums of them: no row is one that all workers update.
 enum BookkeepingSchema {
     /// The format that this program writes, and the only one that it reads.
-    static let format = 2
+    static let format = "3"
 
-    /// Statements that make what is not there.
-    static let statements = """
-        CREATE TABLE IF NOT EXISTS _import_meta (key text PRIMARY KEY, value text NOT NULL);
+    /// Statements that make what each schema with an import has, where it is not there; the comment has the format.
+    private static let lasting = """
         CREATE TABLE IF NOT EXISTS _import_model (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, model text NOT NULL
         );
         CREATE TABLE IF NOT EXISTS _import_job (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, token text NOT NULL UNIQUE, state text NOT NULL, message text,
-            options text NOT NULL, model bigint REFERENCES _import_model, is_model_final boolean NOT NULL DEFAULT true,
+            options text NOT NULL, sources text NOT NULL, model bigint REFERENCES _import_model, is_model_final boolean NOT NULL DEFAULT true,
             chunk_directory text NOT NULL, host text NOT NULL, fingerprint text NOT NULL, indexes text NOT NULL DEFAULT '[]',
             is_split boolean NOT NULL DEFAULT false, owner text NOT NULL DEFAULT '', epoch bigint NOT NULL DEFAULT 0,
             seconds double precision NOT NULL DEFAULT 0, started timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
             finished timestamptz(3)
         );
-        CREATE TABLE IF NOT EXISTS _import_source (
-            job bigint NOT NULL REFERENCES _import_job, position integer NOT NULL, description text NOT NULL,
-            shape text NOT NULL, entities text NOT NULL, PRIMARY KEY (job, position)
-        );
+        COMMENT ON TABLE _import_job IS '\(format)';
         CREATE TABLE IF NOT EXISTS _import_entity (
             job bigint NOT NULL REFERENCES _import_job, position integer NOT NULL, entity text NOT NULL,
             table_name text NOT NULL, made_table boolean NOT NULL, was_empty boolean NOT NULL,
@@ -47,10 +43,38 @@ enum BookkeepingSchema {
             nested_updated bigint NOT NULL DEFAULT 0, nested_unchanged bigint NOT NULL DEFAULT 0,
             linked bigint NOT NULL DEFAULT 0, stubs bigint NOT NULL DEFAULT 0, deleted bigint NOT NULL DEFAULT 0, PRIMARY KEY (job, chunk, position)
         );
-        CREATE TABLE IF NOT EXISTS _import_join (
-            job bigint NOT NULL REFERENCES _import_job, table_name text NOT NULL, made_table boolean NOT NULL,
-            was_empty boolean NOT NULL, PRIMARY KEY (job, table_name)
+        CREATE TABLE IF NOT EXISTS _import_reject (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, job bigint NOT NULL REFERENCES _import_job,
+            chunk bigint NOT NULL, ordinal bigint NOT NULL, entity text NOT NULL, source integer NOT NULL,
+            byte_offset bigint NOT NULL, length bigint NOT NULL, errors text NOT NULL, record bytea NOT NULL,
+            record_key text, state text NOT NULL DEFAULT 'open', UNIQUE (job, ordinal)
         );
+        CREATE TABLE IF NOT EXISTS _import_ledger (
+            job bigint NOT NULL REFERENCES _import_job, chunk bigint NOT NULL, entity text NOT NULL, attribute text NOT NULL,
+            kind text NOT NULL, count bigint NOT NULL, is_error boolean NOT NULL DEFAULT false, place bigint,
+            expected text, found text, first_byte_offset bigint, first_ordinal bigint, first_source integer
+        );
+        CREATE UNIQUE INDEX IF NOT EXISTS _import_ledger_key ON _import_ledger (job, chunk, entity, attribute, kind)
+            WHERE NOT is_error;
+        CREATE UNIQUE INDEX IF NOT EXISTS _import_ledger_error ON _import_ledger (job, chunk, place) WHERE is_error;
+        CREATE TABLE IF NOT EXISTS _import_file (
+            host text NOT NULL, token text NOT NULL, path text NOT NULL, kind text NOT NULL, state text NOT NULL,
+            is_made boolean NOT NULL, device bigint, inode bigint, PRIMARY KEY (host, token, path)
+        );
+        """
+
+    /// Statements that make what settles objects: the first model with an identifier or a relationship needs it.
+    static let settling = """
+        CREATE TABLE IF NOT EXISTS _import_settle (
+            job bigint NOT NULL REFERENCES _import_job, position integer NOT NULL, bucket integer NOT NULL,
+            state text NOT NULL DEFAULT 'open', owner text NOT NULL DEFAULT '',
+            lease_until timestamptz NOT NULL DEFAULT '-infinity', attempts bigint NOT NULL DEFAULT 0,
+            PRIMARY KEY (job, position, bucket)
+        );
+        """
+
+    /// The same of what waits for rows: the first model with a relationship needs it.
+    static let relating = """
         CREATE TABLE IF NOT EXISTS _import_link (
             relationship text NOT NULL, source json NOT NULL, target json NOT NULL, position bigint NOT NULL
         );
@@ -59,35 +83,13 @@ enum BookkeepingSchema {
             job bigint NOT NULL REFERENCES _import_job, relationship text NOT NULL, count bigint NOT NULL,
             PRIMARY KEY (job, relationship)
         );
-        CREATE TABLE IF NOT EXISTS _import_reject (
-            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, job bigint NOT NULL REFERENCES _import_job,
-            chunk bigint NOT NULL, ordinal bigint NOT NULL, entity text NOT NULL, source integer NOT NULL,
-            byte_offset bigint NOT NULL, length bigint NOT NULL, errors text NOT NULL, record bytea NOT NULL,
-            record_key text, state text NOT NULL DEFAULT 'open', UNIQUE (job, ordinal)
-        );
-        CREATE TABLE IF NOT EXISTS _import_error (
-            job bigint NOT NULL REFERENCES _import_job, chunk bigint NOT NULL, place bigint NOT NULL, entity text NOT NULL,
-            key_path text NOT NULL, code text NOT NULL, expected text NOT NULL, found text NOT NULL, count bigint NOT NULL,
-            first_byte_offset bigint NOT NULL, first_ordinal bigint NOT NULL, first_source integer NOT NULL,
-            PRIMARY KEY (job, chunk, place)
-        );
-        CREATE TABLE IF NOT EXISTS _import_ledger (
-            job bigint NOT NULL REFERENCES _import_job, chunk bigint NOT NULL, entity text NOT NULL, attribute text NOT NULL,
-            kind text NOT NULL, count bigint NOT NULL, PRIMARY KEY (job, chunk, entity, attribute, kind)
-        );
+        """
+
+    /// The same of the lines of retries.
+    static let retrying = """
         CREATE TABLE IF NOT EXISTS _import_retry (
             job bigint NOT NULL REFERENCES _import_job, ordinal bigint NOT NULL, reject bigint NOT NULL,
             entity integer NOT NULL, is_text boolean NOT NULL, record_key bytea, outcome text, PRIMARY KEY (job, ordinal)
-        );
-        CREATE TABLE IF NOT EXISTS _import_settle (
-            job bigint NOT NULL REFERENCES _import_job, position integer NOT NULL, bucket integer NOT NULL,
-            state text NOT NULL DEFAULT 'open', owner text NOT NULL DEFAULT '',
-            lease_until timestamptz NOT NULL DEFAULT '-infinity', attempts bigint NOT NULL DEFAULT 0,
-            PRIMARY KEY (job, position, bucket)
-        );
-        CREATE TABLE IF NOT EXISTS _import_file (
-            host text NOT NULL, token text NOT NULL, path text NOT NULL, kind text NOT NULL, state text NOT NULL,
-            is_made boolean NOT NULL, device bigint, inode bigint, PRIMARY KEY (host, token, path)
         );
         """
 
@@ -95,27 +97,29 @@ enum BookkeepingSchema {
     ///
     /// - Throws: `ImportError` with `.storeForeign` where they are not.
     static func prepare(_ connection: ServerConnection, label: String) throws {
-        if try isThere(connection), try self.format(connection) == "\(format)" { return }
-        try check(connection, label: label)
-        _ = try connection.execute(statements)
-        _ = try connection.execute(
-            "INSERT INTO _import_meta VALUES ('format', '\(format)') ON CONFLICT (key) DO NOTHING"
-        )
+        guard try !isThere(connection) else { return try check(connection, label: label) }
+        _ = try connection.execute(lasting)
     }
 
     /// Whether the schema has the tables.
     static func isThere(_ connection: ServerConnection) throws -> Bool {
-        try connection.execute("SELECT to_regclass('_import_meta') IS NOT NULL").first?.bool(0) ?? false
+        try has("_import_job", connection)
     }
 
-    private static func format(_ connection: ServerConnection) throws -> String? {
-        try connection.execute("SELECT value FROM _import_meta WHERE key = 'format'").first?.optionalText(0)
+    /// Whether the schema has a table.
+    static func has(_ table: String, _ connection: ServerConnection) throws -> Bool {
+        try connection.execute("SELECT to_regclass($1) IS NOT NULL", [.text(table)]).first?.bool(0) ?? false
     }
 
     /// - Throws: `ImportError` with `.storeForeign` where the tables are of another format.
     static func check(_ connection: ServerConnection, label: String) throws {
         guard try isThere(connection) else { return }
-        guard let found = try self.format(connection), found != "\(format)" else { return }
+        // A copy of a schema may have lost its comments; the format before this one had a table for it.
+        let sql = """
+            SELECT CASE WHEN to_regclass('_import_meta') IS NOT NULL THEN '2'
+                ELSE obj_description(to_regclass('_import_job'), 'pg_class') END
+            """
+        guard let found = try connection.execute(sql).first?.optionalText(0), found != format else { return }
         throw ImportError(
             .storeForeign,
             at: label,

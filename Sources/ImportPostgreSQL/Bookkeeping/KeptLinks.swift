@@ -15,10 +15,7 @@ struct KeptLinks {
     /// Has both as they were kept, if they were.
     func putBack(_ connection: ServerConnection) throws {
         for table in Self.tables {
-            let isKept = try connection.execute("SELECT to_regclass($1) IS NOT NULL", [.text(copy(table))]).first?.bool(
-                0
-            )
-            guard isKept == true else { continue }
+            guard try BookkeepingSchema.has(copy(table), connection) else { continue }
             _ = try connection.execute("DELETE FROM \(table); INSERT INTO \(table) TABLE \(copy(table))")
         }
     }

@@ -14,6 +14,7 @@ struct RelationSteps {
 
     /// Notes that none is done.
     static func begin(_ job: Int64, _ connection: ServerConnection) throws {
+        _ = try connection.execute(BookkeepingSchema.settling)
         _ = try connection.execute(
             """
             INSERT INTO _import_settle (job, position, bucket, state) VALUES ($1, $2, 0, 'steps')

@@ -29,6 +29,7 @@ struct RetryTable {
     /// - Parameter ordinal: records up to here stay as they are noted.
     func insert(_ plan: any RetryPlan, after ordinal: Int64 = 0, _ connection: ServerConnection) throws {
         let entities = (job.model?.entities ?? []).map { ExactText($0.name) }
+        try connection.execute(BookkeepingSchema.retrying)
         try connection.execute("DELETE FROM _import_retry WHERE job = $1 AND ordinal > $2", [id, .integer(ordinal)])
         var parameters: [ServerValue] = []
         func flush() throws {
@@ -193,10 +194,19 @@ struct RetryTable {
         )
     }
 
+    /// The records that have become something already, of some.
+    func passedOver(in ordinals: Range<Int64>, _ connection: ServerConnection) throws -> [Int64] {
+        try connection.execute(
+            "SELECT ordinal FROM _import_retry WHERE job = $1 AND outcome IS NOT NULL AND ordinal BETWEEN $2 AND $3",
+            [id, .integer(ordinals.lowerBound), .integer(ordinals.upperBound - 1)]
+        ).map { try $0.integer(0) }
+    }
+
     // MARK: The end
 
     /// Opens what a job that goes has repaired.
     static func remove(_ job: StoredJob, _ connection: ServerConnection) throws {
+        guard job.retry != nil else { return }
         try connection.execute(
             """
             UPDATE _import_reject SET state = 'open' WHERE state = 'repaired'

@@ -87,7 +87,7 @@ struct ServerCounts {
             _ = try connection.execute(
                 """
                 INSERT INTO _import_ledger (job, chunk, entity, attribute, kind, count) VALUES ($1, $2, $3, $4, $5, $6)
-                ON CONFLICT (job, chunk, entity, attribute, kind) DO UPDATE SET count = _import_ledger.count + excluded.count
+                ON CONFLICT (job, chunk, entity, attribute, kind) WHERE NOT is_error DO UPDATE SET count = _import_ledger.count + excluded.count
                 """,
                 [
                     job, chunk, .bookkeeping(entity), .bookkeeping(key.attribute.text), .text(key.kind.rawValue),
@@ -105,10 +105,10 @@ struct ServerCounts {
         for (place, group) in tally.errors.inSourceOrder.enumerated() {
             _ = try connection.execute(
                 """
-                INSERT INTO _import_error (
-                    job, chunk, place, entity, key_path, code, expected, found, count, first_byte_offset, first_ordinal,
-                    first_source
-                ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                INSERT INTO _import_ledger (
+                    job, chunk, place, entity, attribute, kind, expected, found, count, first_byte_offset, first_ordinal,
+                    first_source, is_error
+                ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, true)
                 """,
                 [
                     job, chunk, .integer(first + Int64(place)), .bookkeeping(group.key.entity.text),
@@ -156,9 +156,9 @@ struct ServerCounts {
                 isLeftOut
                 ? """
                 INSERT INTO _import_ledger (job, chunk, entity, attribute, kind, count) VALUES ($1, 0, $2, $3, $4, 1)
-                ON CONFLICT (job, chunk, entity, attribute, kind) DO NOTHING
+                ON CONFLICT (job, chunk, entity, attribute, kind) WHERE NOT is_error DO NOTHING
                 """
-                : "DELETE FROM _import_ledger WHERE job = $1 AND entity = $2 AND attribute = $3 AND kind = $4"
+                : "DELETE FROM _import_ledger WHERE job = $1 AND entity = $2 AND attribute = $3 AND kind = $4 AND NOT is_error"
             _ = try connection.execute(statement, key)
         }
     }
@@ -177,7 +177,7 @@ struct ServerCounts {
                 coalesce(sum(nested_unchanged), 0)::bigint, coalesce(sum(linked), 0)::bigint,
                 coalesce(sum(deleted), 0)::bigint, coalesce(sum(stubs), 0)::bigint
             FROM _import_entity AS entity LEFT JOIN _import_count AS counts USING (job, position)
-            WHERE job = $1 GROUP BY position, entity.entity, entity.table_name ORDER BY position
+            WHERE job = $1 AND position >= 0 GROUP BY position, entity.entity, entity.table_name ORDER BY position
             """,
             [.integer(job.id)]
         ).map { row in

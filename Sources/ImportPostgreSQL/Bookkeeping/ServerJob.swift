@@ -9,7 +9,8 @@ extension StoredJob {
         guard try BookkeepingSchema.isThere(connection) else { return [] }
         let rows = try connection.execute(
             """
-            SELECT job.id, job.token, job.state, job.message, job.options, job.is_model_final, job.chunk_directory, model.model
+            SELECT job.id, job.token, job.state, job.message, job.options, job.is_model_final, job.chunk_directory, model.model,
+                job.sources
             FROM _import_job AS job LEFT JOIN _import_model AS model ON model.id = job.model ORDER BY job.id
             """
         )
@@ -24,7 +25,9 @@ extension StoredJob {
                 )
             }
             guard let stored = try? StoredJSON.decode(StoredOptions.self, row.text(4)) else { throw damage("options") }
-            let sources = try Self.sources(of: id, connection, label: label)
+            guard let sources = try? StoredJSON.decode([Source].self, row.text(8)),
+                sources.allSatisfy({ $0.entities.count == $0.shape.paths.count })
+            else { throw damage("sources") }
             var model: ModelDescription?
             if let text = try row.optionalText(7) {
                 guard let read = try? ModelDescription(stored: Array(text.utf8)) else { throw damage("model") }
@@ -49,26 +52,6 @@ extension StoredJob {
         }
     }
 
-    private static func sources(of job: Int64, _ connection: ServerConnection, label: String) throws -> [Source] {
-        try connection.execute(
-            "SELECT description, shape, entities FROM _import_source WHERE job = $1 ORDER BY position",
-            [.integer(job)]
-        ).map { row in
-            guard let description = try? StoredJSON.decode(SourceDescription.self, row.text(0)),
-                let shape = try? StoredJSON.decode(SourceShape.self, row.text(1)),
-                let entities = try? StoredJSON.decode([String].self, row.text(2)), entities.count == shape.paths.count
-            else {
-                throw ImportError(
-                    .storeDamaged,
-                    at: label,
-                    "the store is damaged: _import_source of the job \(job)",
-                    advice: "Restore it from a backup."
-                )
-            }
-            return Source(description: description, shape: shape, entities: entities)
-        }
-    }
-
     /// Adds the job, without a model yet; one that is there already is left as it is.
     mutating func enroll(in connection: ServerConnection, host: String, indexes: StoreIndexes) throws {
         let known = try connection.execute("SELECT id FROM _import_job WHERE token = $1", [.text(token)]).first
@@ -78,26 +61,17 @@ extension StoredJob {
         }
         let row = try connection.execute(
             """
-            INSERT INTO _import_job (token, state, options, chunk_directory, host, fingerprint, indexes)
-            VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id
+            INSERT INTO _import_job (token, state, options, chunk_directory, host, fingerprint, indexes, sources)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id
             """,
             [
                 .text(token), .text(state.rawValue), .text(try StoredJSON.encode(StoredOptions(of: self))),
                 .text(chunkDirectory), .text(host), .text(try JobFingerprint(self).text),
-                .text(try StoredJSON.encode(indexes.wanted)),
+                .text(try StoredJSON.encode(indexes.wanted)), .text(try StoredJSON.encode(sources)),
             ]
         ).first
         guard let row else { throw ImportError(.fault, "the server gave a new job no number") }
         id = try row.integer(0)
-        for (position, source) in sources.enumerated() {
-            _ = try connection.execute(
-                "INSERT INTO _import_source (job, position, description, shape, entities) VALUES ($1, $2, $3, $4, $5)",
-                [
-                    .integer(id), .integer(Int64(position)), .text(try StoredJSON.encode(source.description)),
-                    .text(try StoredJSON.encode(source.shape)), .text(try StoredJSON.encode(source.entities)),
-                ]
-            )
-        }
     }
 
     /// Notes where the job is.
@@ -127,7 +101,7 @@ struct JobFingerprint {
 
     init(_ job: StoredJob) throws {
         let parts = [
-            "\(BookkeepingSchema.format)", try StoredJSON.encode(StoredOptions(of: job)),
+            BookkeepingSchema.format, try StoredJSON.encode(StoredOptions(of: job)),
             try StoredJSON.encode(job.sources.map(\.description)), try StoredJSON.encode(job.sources.map(\.shape)),
             try StoredJSON.encode(job.sources.map(\.entities)),
         ]

@@ -178,18 +178,24 @@ final class ServerJournal: ServerJournalReader, Journal {
 
     /// Makes join tables, and the staging tables of what relates entities.
     private func prepare(_ related: RelatedTables, of job: StoredJob, _ connection: ServerConnection) throws {
-        for join in related.joins {
+        _ = try connection.execute(BookkeepingSchema.relating)
+        for (number, join) in related.joins.enumerated() {
             let name = related.layout.join(of: join.making).table
+            // Entities have positions from 0.
+            let position = ServerValue.integer(-1 - Int64(number))
             let isKnown = try !connection.execute(
-                "SELECT 1 FROM _import_join WHERE job = $1 AND table_name = $2",
-                [.integer(job.id), .text(name)]
+                "SELECT 1 FROM _import_entity WHERE job = $1 AND position = $2",
+                [.integer(job.id), position]
             ).isEmpty
             guard !isKnown else { continue }
             let isMade = try ServerTables.prepare(join, name, connection, label: label)
             let isEmpty = try isMade || !ServerTables.hasRows(name, connection)
             _ = try connection.execute(
-                "INSERT INTO _import_join (job, table_name, made_table, was_empty) VALUES ($1, $2, $3, $4)",
-                [.integer(job.id), .text(name), .boolean(isMade), .boolean(isEmpty)]
+                """
+                INSERT INTO _import_entity (job, position, entity, table_name, made_table, was_empty)
+                VALUES ($1, $2, '', $3, $4, $5)
+                """,
+                [.integer(job.id), position, .text(name), .boolean(isMade), .boolean(isEmpty)]
             )
         }
         for table in StagedRelations(job: job.id, tables: related).all { _ = try connection.execute(table.creation) }
@@ -220,11 +226,11 @@ final class ServerJournal: ServerJournalReader, Journal {
     {
         for (position, description) in sources.enumerated() where job.sources.indices.contains(position) {
             job.sources[position].description = description
-            _ = try connection.execute(
-                "UPDATE _import_source SET description = $3 WHERE job = $1 AND position = $2",
-                [.integer(job.id), .integer(Int64(position)), .text(try StoredJSON.encode(description))]
-            )
         }
+        _ = try connection.execute(
+            "UPDATE _import_job SET sources = $2 WHERE id = $1",
+            [.integer(job.id), .text(try StoredJSON.encode(job.sources))]
+        )
     }
 
     func remove(_ job: StoredJob) throws -> MergeNotification? {
@@ -235,10 +241,7 @@ final class ServerJournal: ServerJournalReader, Journal {
 
     private func remove(_ job: StoredJob, _ connection: ServerConnection) throws {
         try clear(job, connection)
-        for table in ["_import_source", "_import_job"] {
-            let column = table == "_import_job" ? "id" : "job"
-            _ = try connection.execute("DELETE FROM \(table) WHERE \(column) = $1", [.integer(job.id)])
-        }
+        _ = try connection.execute("DELETE FROM _import_job WHERE id = $1", [.integer(job.id)])
     }
 
     /// Takes away the rows that a job has inserted, and what counts them.
@@ -255,10 +258,10 @@ final class ServerJournal: ServerJournalReader, Journal {
         if let later { throw job.overtaken(in: try later.text(0)) }
         let entities = try connection.execute(
             """
-            SELECT entity.table_name, made_table, was_empty, coalesce(sum(inserted + nested_inserted + stubs), 0)::bigint
+            SELECT entity.table_name, made_table, was_empty,
+                coalesce(sum(inserted + nested_inserted + stubs), (min(position) < 0 AND was_empty)::integer)::bigint
             FROM _import_entity AS entity LEFT JOIN _import_count AS counts USING (job, position)
             WHERE job = $1 AND entity.table_name <> '' GROUP BY entity.table_name, made_table, was_empty
-            UNION ALL SELECT table_name, made_table, was_empty, was_empty::integer FROM _import_join WHERE job = $1
             """,
             [.integer(job.id)]
         )
@@ -285,10 +288,8 @@ final class ServerJournal: ServerJournalReader, Journal {
         }
         if !emptied.isEmpty { _ = try connection.execute("TRUNCATE \(emptied.joined(separator: ", "))") }
         try RetryTable.remove(job, connection)
-        for table in [
-            "_import_count", "_import_reject", "_import_error", "_import_ledger", "_import_settle", "_import_chunk",
-            "_import_entity", "_import_join", "_import_unresolved",
-        ] {
+        for table in ["count", "reject", "ledger", "settle", "chunk", "entity", "unresolved"].map({ "_import_\($0)" })
+        where try BookkeepingSchema.has(table, connection) {
             _ = try connection.execute("DELETE FROM \(table) WHERE job = $1", [.integer(job.id)])
         }
         _ = try connection.execute("UPDATE _import_job SET is_split = false WHERE id = $1", [.integer(job.id)])

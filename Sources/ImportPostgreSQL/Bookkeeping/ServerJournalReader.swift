@@ -96,7 +96,7 @@ class ServerJournalReader: JournalReader {
             try connection.execute(
                 """
                 SELECT attribute, sum(count)::bigint FROM _import_ledger
-                WHERE job = $1 AND kind = $2 GROUP BY attribute ORDER BY attribute COLLATE "C"
+                WHERE job = $1 AND kind = $2 AND NOT is_error GROUP BY attribute ORDER BY attribute COLLATE "C"
                 """,
                 [.integer(job.id), .text(kind.rawValue)]
             ).map { (try $0.text(0), try $0.integer(1)) }
@@ -115,7 +115,7 @@ class ServerJournalReader: JournalReader {
         try readIfThere { connection in
             try connection.execute(
                 """
-                SELECT entity, attribute FROM _import_ledger WHERE job = $1 AND kind = $2
+                SELECT entity, attribute FROM _import_ledger WHERE job = $1 AND kind = $2 AND NOT is_error
                 ORDER BY entity COLLATE "C", attribute COLLATE "C"
                 """,
                 [.integer(job.id), .text(LedgerKind.indexLeftOut.rawValue)]

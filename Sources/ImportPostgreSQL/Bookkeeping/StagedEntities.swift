@@ -23,6 +23,7 @@ enum StagedEntities {
                 [.integer(job.id), .integer(Int64(position))] + buckets.map { .integer(Int64($0)) }
             )
             let settlement = try settlement(of: job, position, model, connection)
+            _ = try connection.execute(BookkeepingSchema.settling)
             for statement in settlement.stageTables { _ = try connection.execute(statement) }
             for bucket in 0..<settlement.buckets {
                 _ = try connection.execute(

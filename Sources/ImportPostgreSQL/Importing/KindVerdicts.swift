@@ -101,20 +101,13 @@ final class KindVerdicts {
     }
 
     private func take(_ entry: ChunkEntry) throws {
-        // Of a retry some are passed over, too.
-        let refused = try Set(
+        var refused = try Set(
             connection.execute(
-                """
-                SELECT ordinal FROM _import_reject WHERE job = $1 AND chunk = $2
-                UNION SELECT ordinal FROM _import_retry WHERE job = $1 AND outcome IS NOT NULL
-                    AND ordinal BETWEEN $3 AND $4
-                """,
-                [
-                    .integer(task.job.id), .integer(Int64(entry.number)), .integer(entry.ordinals.lowerBound),
-                    .integer(entry.ordinals.upperBound - 1),
-                ]
+                "SELECT ordinal FROM _import_reject WHERE job = $1 AND chunk = $2",
+                [.integer(task.job.id), .integer(Int64(entry.number))]
             ).map { try $0.integer(0) }
         )
+        try RetryTable(of: task.job).map { try refused.formUnion($0.passedOver(in: entry.ordinals, connection)) }
         let unmetOrdinals =
             try unmet == nil
             ? []

@@ -9,7 +9,7 @@ final class RelationRejects {
     /// That of the next group of a chunk's: they may be written in several goes.
     static func nextPlace(of job: Int64, in entry: ChunkEntry, _ connection: ServerConnection) throws -> Int64 {
         try connection.execute(
-            "SELECT coalesce(max(place) + 1, $3) FROM _import_error WHERE job = $1 AND chunk = $2 AND place >= $3",
+            "SELECT coalesce(max(place) + 1, $3) FROM _import_ledger WHERE job = $1 AND chunk = $2 AND place >= $3",
             [.integer(job), .integer(Int64(entry.number)), .integer(place)]
         ).first?.integer(0) ?? place
     }

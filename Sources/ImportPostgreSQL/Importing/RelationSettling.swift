@@ -23,16 +23,13 @@ struct RelationSettling {
 
     private func statements(_ connection: ServerConnection) throws -> RelationStatements {
         let filled = try connection.execute(
-            "SELECT position FROM _import_entity WHERE job = $1 AND NOT was_empty",
+            "SELECT position, table_name FROM _import_entity WHERE job = $1 AND NOT was_empty",
             [.integer(job)]
-        ).map { Int(try $0.integer(0)) }
-        let filledJoins = try connection.execute(
-            "SELECT table_name FROM _import_join WHERE job = $1 AND NOT was_empty",
-            [.integer(job)]
-        ).map { ExactText(try $0.text(0)) }
+        ).map { (position: Int(try $0.integer(0)), table: ExactText(try $0.text(1))) }
+        let filledJoins = Set(filled.filter { $0.position < 0 }.map(\.table))
         return RelationStatements(
             staged: StagedRelations(job: job, tables: tables),
-            filled: Set(filled),
+            filled: Set(filled.map(\.position)),
             filledJoins: Set(
                 tables.joins.map(\.making).filter {
                     filledJoins.contains(ExactText(tables.layout.join(of: $0).table))
@@ -463,7 +460,7 @@ struct RelationSettling {
         _ = try connection.execute(
             """
             INSERT INTO _import_ledger (job, chunk, entity, attribute, kind, count) VALUES ($1, $2, $3, $4, $5, $6)
-            ON CONFLICT (job, chunk, entity, attribute, kind) DO UPDATE SET count = _import_ledger.count + excluded.count
+            ON CONFLICT (job, chunk, entity, attribute, kind) WHERE NOT is_error DO UPDATE SET count = _import_ledger.count + excluded.count
             """,
             [
                 .integer(job), .integer(RelationSteps.chunk), .text(tables.layout.entities[placement.entity].name),

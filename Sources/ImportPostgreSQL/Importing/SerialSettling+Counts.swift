@@ -70,7 +70,7 @@ extension SerialSettling {
                 INSERT INTO _import_ledger (job, chunk, entity, attribute, kind, count)
                 SELECT $1, $2, $3, $4, $5, $6 - known.count FROM (
                     SELECT coalesce(sum(count), 0)::bigint AS count FROM _import_ledger
-                    WHERE job = $1 AND entity = $3 AND attribute = $4 AND kind = $5
+                    WHERE job = $1 AND entity = $3 AND attribute = $4 AND kind = $5 AND NOT is_error
                 ) AS known WHERE known.count < $6::bigint
                 """,
                 [

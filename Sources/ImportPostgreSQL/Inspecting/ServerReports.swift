@@ -69,7 +69,8 @@ struct ServerReports {
         // Names of unknown keys are bounded in the order in which they first came.
         let rows = try connection.execute(
             """
-            SELECT entity, attribute, kind, sum(count)::bigint FROM _import_ledger WHERE job = $1
+            SELECT entity, attribute, kind, sum(count)::bigint FROM _import_ledger
+            WHERE job = $1 AND NOT is_error
             GROUP BY entity, attribute, kind ORDER BY min(chunk), entity COLLATE "C", attribute COLLATE "C"
             """,
             [.integer(job.id)]
@@ -89,10 +90,10 @@ struct ServerReports {
     private func errors(of job: StoredJob, _ connection: ServerConnection) throws -> [ErrorGroup] {
         let rows = try connection.execute(
             """
-            SELECT entity, key_path, code, expected, found, sum(count)::bigint, min(first_ordinal),
+            SELECT entity, attribute, kind, expected, found, sum(count)::bigint, min(first_ordinal),
                 (array_agg(first_byte_offset ORDER BY first_ordinal))[1],
                 (array_agg(first_source ORDER BY first_ordinal))[1]
-            FROM _import_error WHERE job = $1 GROUP BY entity, key_path, code, expected, found
+            FROM _import_ledger WHERE job = $1 AND is_error GROUP BY entity, attribute, kind, expected, found
             ORDER BY min(first_ordinal), min(place)
             """,
             [.integer(job.id)]

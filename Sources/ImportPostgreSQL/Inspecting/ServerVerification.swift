@@ -79,7 +79,7 @@ struct ServerVerification {
             """
             SELECT entity.table_name, coalesce(sum(inserted + nested_inserted + stubs - deleted), 0)::bigint
             FROM _import_entity AS entity LEFT JOIN _import_count AS counts USING (job, position)
-            WHERE entity.table_name <> '' GROUP BY entity.table_name
+            WHERE entity.table_name <> '' AND position >= 0 GROUP BY entity.table_name
             HAVING (array_agg(was_empty ORDER BY job, position))[1]
             ORDER BY entity.table_name COLLATE "C"
             """

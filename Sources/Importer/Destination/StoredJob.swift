@@ -30,7 +30,7 @@ package struct StoredJob: Sendable {
     }
 
     /// One of its sources.
-    package struct Source: Sendable {
+    package struct Source: Sendable, Codable {
         package var description: SourceDescription
         package let shape: SourceShape
         /// Per record path the name of its entity.

@@ -13,10 +13,10 @@ public struct StripTool: Sendable {
         public let tables: Int
         /// How many rejects that were open.
         public let rejects: Int64
-        /// The size of the store's file before, in bytes.
-        public let bytesBefore: Int64
-        /// The size of the stripped file, in bytes.
-        public let bytesAfter: Int64
+        /// The size of the store's file before, in bytes; nil of a server's schema.
+        public let bytesBefore: Int64?
+        /// The size of the stripped file, in bytes; nil of a server's schema.
+        public let bytesAfter: Int64?
         /// False where `VACUUM` was left out, as it might have given rows other row ids
         /// (<https://www.sqlite.org/lang_vacuum.html>).
         public let isCompact: Bool
@@ -26,6 +26,19 @@ public struct StripTool: Sendable {
             case bytesBefore = "bytes_before"
             case bytesAfter = "bytes_after"
             case isCompact = "compact"
+        }
+
+        /// That of a server's schema.
+        package init(tables: Int, rejects: Int64) {
+            self.init(tables: tables, rejects: rejects, bytesBefore: nil, bytesAfter: nil, isCompact: true)
+        }
+
+        fileprivate init(tables: Int, rejects: Int64, bytesBefore: Int64?, bytesAfter: Int64?, isCompact: Bool) {
+            self.tables = tables
+            self.rejects = rejects
+            self.bytesBefore = bytesBefore
+            self.bytesAfter = bytesAfter
+            self.isCompact = isCompact
         }
     }
 
@@ -84,14 +97,8 @@ public struct StripTool: Sendable {
         return try inspection.read { database in
             let jobs = try StoredJob.all(database)
             guard !jobs.isEmpty else { throw inspection.noImport }
-            if let open = jobs.first(where: { $0.state != .finished }) {
-                throw ImportError(
-                    .jobUnfinished,
-                    at: store,
-                    "job \(open.id) is not finished",
-                    advice: "Finish it with \(call: .resuming(store: store)) first."
-                )
-            }
+            let rejects = try database.count("_import_reject", where: "state = 'open'")
+            try Self.check(jobs, rejects, at: store, allowsLoss: allowsLoss)
             guard conflicts == 0 else {
                 throw ImportError(
                     .jobUnfinished,
@@ -100,18 +107,28 @@ public struct StripTool: Sendable {
                     advice: "Resolve them first."
                 )
             }
-            let rejects = try database.count("_import_reject", where: "state = 'open'")
-            guard rejects == 0 || allowsLoss else {
-                throw ImportError(
-                    .lossNotAllowed,
-                    at: store,
-                    "\(rejects) \(rejects == 1 ? "reject" : "rejects") would go",
-                    advice: "Export \(rejects == 1 ? "it" : "them") with \(call: .exportingRejects()) first, or allow "
-                        + "it with \(.allowsLoss)."
-                )
-            }
             return rejects
         }
+    }
+
+    /// Makes sure that no job is unfinished, and that rejects may go.
+    package static func check(_ jobs: [StoredJob], _ rejects: Int64, at store: String, allowsLoss: Bool) throws {
+        if let open = jobs.first(where: { $0.state != .finished }) {
+            throw ImportError(
+                .jobUnfinished,
+                at: store,
+                "job \(open.id) is not finished",
+                advice: "Finish it with \(call: .resuming(store: store)) first."
+            )
+        }
+        guard rejects > 0, !allowsLoss else { return }
+        throw ImportError(
+            .lossNotAllowed,
+            at: store,
+            "\(rejects) \(rejects == 1 ? "reject" : "rejects") would go",
+            advice: "Export \(rejects == 1 ? "it" : "them") with \(call: .exportingRejects()) first, or allow "
+                + "it with \(.allowsLoss)."
+        )
     }
 
     /// - Returns: how many tables were dropped, and whether the file was made smaller.

@@ -64,6 +64,24 @@ struct ImportUndoTests {
         try patched.verify()
     }
 
+    /// So are those of one that was interrupted, which is over then.
+    @Test(arguments: [[], ["--identifier", "key"], ["--identifier", "note", "--workers", "1"]])
+    func ofAnInterruptedImportInsertedRowsGo(_ options: [String]) throws {
+        let first = try write("first.json", (0..<50).map { ["key": "k\($0)", "note": $0] })
+        let second = try write("second.json", (100..<800).map { ["key": "k\($0)", "note": $0] })
+        let store = patched.store
+        try load(first, "--entity", "t")
+        let before = try patched.digest
+        let command =
+            [Project.importer, "import", second, "--into", store, "--entity", "t", "--commit-every", "50"] + options
+        #expect(try InterruptionTests.isKilled(command, in: store, atRows: 200, later: 0))
+        let result = try patched.undo()
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(try patched.rows("SELECT count(*), max(note) FROM t") == "50|49")
+        if options.isEmpty { #expect(try patched.digest == before) }
+        try patched.verify()
+    }
+
     @Test(arguments: [
         "UPDATE t SET note = 'other' WHERE key = 'k3'", "DELETE FROM t WHERE key = 'k3'",
         "CREATE TEMP TABLE o AS SELECT * FROM t; DELETE FROM t; INSERT INTO t SELECT * FROM o ORDER BY note DESC",

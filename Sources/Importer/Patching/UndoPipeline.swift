@@ -65,7 +65,7 @@ public final class UndoPipeline: Sendable {
             switch try destination.tidyingUp({ try decide(destination) }) {
             case .resume(let open): return .init(report: try job.resume(open, options), wasAlreadyFinished: false)
             case .begin(let undone, let isKept):
-                if !isKept { try recover(undone, destination) }
+                if !isKept { try recover(undone, context, destination) }
                 try destination.tidyingUp { try check(undone.id) }
                 return .init(report: try job.begin(undoing: undone.id, options), wasAlreadyFinished: false)
             }
@@ -115,7 +115,6 @@ public final class UndoPipeline: Sendable {
             let log = try (journal as? any StoredJournal)?.readIfThere { try UndoLog.exists(job.id, $0) }
             // An import that has no model yet has done nothing.
             let isKept = log == true || job.state != .finished && job.keepsUndo && job.model == nil
-            guard isKept || job.state == .finished else { throw notKept(job) }
             if job.state != .finished,
                 let later = try (journal as? any StoredJournal)?.readIfThere({ try ImportUndo.superseding(job.id, $0) })
                     ?? nil
@@ -133,18 +132,24 @@ public final class UndoPipeline: Sendable {
     }
 
     /// Keeps what it takes to undo a job that has only inserted rows.
-    private func recover(_ job: StoredJob, _ destination: SQLiteDestination) throws {
+    private func recover(_ job: StoredJob, _ context: RunContext, _ destination: SQLiteDestination) throws {
         guard let session = try destination.open() as? StoreSession else { throw notKept(job) }
         let result = Result {
             try session.write { database in
                 try StoreSchema.prepareBookkeeping(database, store: store, all: true)
-                let isKnown = try ImportUndo.recover(job, database)
+                var job = job
+                if job.state != .finished {
+                    // What waits in it will not be done.
+                    let sources = SourceRecords(of: job, opener: context.opener, interruption: interruption)
+                    try job.end(sources, database) { try interruption.check() }
+                    try TableWitness.record(job.tables, database)
+                }
+                guard try ImportUndo.recover(job, database) else { throw notKept(job) }
                 try BookkeepingSchema.dropEmpty(database)
-                return isKnown
             }
         }
         try session.close(leavesWAL: true)
-        guard try result.get() else { throw notKept(job) }
+        try result.get()
     }
 
     private func notKept(_ job: StoredJob) -> ImportError {

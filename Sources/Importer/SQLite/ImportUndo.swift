@@ -59,7 +59,8 @@ enum ImportUndo {
 
     /// A later job that came to tables of which all rows are an unfinished job's, as far as is kept; nil for none.
     static func superseding(_ job: Int64, _ database: Database) throws -> Int64? {
-        try Int64.fetchOne(
+        guard try database.hasTable("_import_undo_table") else { return nil }
+        return try Int64.fetchOne(
             database,
             sql: """
                 SELECT max(entity.job) FROM _import_entity AS entity JOIN _import_undo_table AS own
@@ -77,7 +78,7 @@ enum ImportUndo {
     ///   them.
     static func recover(_ job: StoredJob, _ database: Database) throws -> Bool {
         guard job.state == .finished, job.change == nil, job.retry == nil, job.options.mirror == nil,
-            try database.count("_import_change", where: "job = \(job.id)") == 0,
+            try database.count("_import_change", where: "job = \(job.id) AND NOT is_ended") == 0,
             try !StoredMigration.exists(since: job.id, database)
         else { return false }
         let rows = try BookkeepingRow.fetchAll(
@@ -113,7 +114,10 @@ enum ImportUndo {
             ranges.append((table, given))
         }
         guard !ranges.isEmpty else { return false }
-        try database.execute(sql: "INSERT INTO _import_change (job, has_log) VALUES (?, 1)", arguments: [job.id])
+        try database.execute(
+            sql: "INSERT OR IGNORE INTO _import_change (job, has_log) VALUES (?, 1)",
+            arguments: [job.id]
+        )
         try UndoLog.begin(job.id, ranges.map(\.table), database)
         let statements = try GraphStatements(database)
         try RowKey.addFunction(to: statements.connection)

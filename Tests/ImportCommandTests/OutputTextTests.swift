@@ -241,7 +241,8 @@ struct OutputTextTests {
             records: 2000,
             passedOver: 1493,
             bytes: 627_000,
-            outside: [:]
+            outside: [:],
+            notFound: []
         )
         #expect(
             SplitText.text(summary) == """

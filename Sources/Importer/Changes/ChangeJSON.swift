@@ -17,6 +17,8 @@ struct ChangeJSON {
     let bytes: ByteView
     private(set) var index = 0
     private var depth = 0
+    /// Whether the container that is read has had no member or element yet.
+    private var isFirst = false
 
     /// - Throws: `Fault` where the bytes are not UTF-8.
     init(_ bytes: ByteView) throws(Fault) {
@@ -60,33 +62,31 @@ struct ChangeJSON {
         guard depth < Self.mostLevels else { throw fault("nested more than \(Self.mostLevels) deep") }
         try expect(character, what)
         depth += 1
+        isFirst = true
     }
 
     mutating func openObject() throws(Fault) { try open("{", "an object") }
     mutating func openArray() throws(Fault) { try open("[", "an array") }
 
     /// The next member's key, its value to be read next; nil at the end of the object.
-    mutating func key(isFirst: inout Bool) throws(Fault) -> String? {
-        if take(UInt8(ascii: "}")) {
-            depth -= 1
-            return nil
-        }
-        if !isFirst { try expect(",", "a comma or }") }
-        isFirst = false
+    mutating func key() throws(Fault) -> String? {
+        guard try !ends("}") else { return nil }
         let key = try string()
         try expect(":", "a colon")
         return key
     }
 
     /// Whether there is another element, to be read next.
-    mutating func element(isFirst: inout Bool) throws(Fault) -> Bool {
-        if take(UInt8(ascii: "]")) {
+    mutating func element() throws(Fault) -> Bool { try !ends("]") }
+
+    private mutating func ends(_ end: Character) throws(Fault) -> Bool {
+        defer { isFirst = false }
+        if let byte = end.asciiValue, take(byte) {
             depth -= 1
-            return false
+            return true
         }
-        if !isFirst { try expect(",", "a comma or ]") }
-        isFirst = false
-        return true
+        if !isFirst { try expect(",", "a comma or \(end)") }
+        return false
     }
 
     // MARK: Scalars

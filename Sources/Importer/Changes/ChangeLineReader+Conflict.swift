@@ -42,17 +42,9 @@ extension ChangeLineReader {
         let name = try Self.entityName(&ahead)
         guard let name else { throw json.fault("a conflict without entityName") }
         let entity = entity(name)
-        var conflict = MergeConflict(
-            .bothChanged,
-            entity: name,
-            identifier: ObjectReference([]),
-            base: nil,
-            ours: nil,
-            theirs: nil
-        )
-        var isFirst = true
+        var conflict = MergeConflict(kind: .bothChanged, entity: name, identifier: ObjectReference([]))
         try json.openObject()
-        while let key = try json.key(isFirst: &isFirst) {
+        while let key = try json.key() {
             switch key {
             case "conflict":
                 guard let number = Int64(try json.number()), number > 0 else {
@@ -98,9 +90,8 @@ extension ChangeLineReader {
     }
 
     private func changes(_ json: inout ChangeJSON, _ conflict: inout MergeConflict) throws(ChangeJSON.Fault) {
-        var isFirst = true
         try json.openObject()
-        while let key = try json.key(isFirst: &isFirst) {
+        while let key = try json.key() {
             guard key == "base" || key == "theirs" else {
                 _ = try json.skip()
                 continue
@@ -131,9 +122,8 @@ extension ChangeLineReader {
                 return .init(name, .object(try reference(&json, of: destination)))
             }
             var links: (added: [ObjectReference], removed: [ObjectReference]) = ([], [])
-            var isFirst = true
             try json.openObject()
-            while let key = try json.key(isFirst: &isFirst) {
+            while let key = try json.key() {
                 switch key {
                 case "added": links.added = try objects(&json, of: relationship.entity)
                 case "removed": links.removed = try objects(&json, of: relationship.entity)

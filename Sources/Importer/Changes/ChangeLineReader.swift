@@ -47,9 +47,8 @@ struct ChangeLineReader {
     }
 
     static func entityName(_ json: inout ChangeJSON) throws(ChangeJSON.Fault) -> String? {
-        var isFirst = true
         try json.openObject()
-        while let key = try json.key(isFirst: &isFirst) {
+        while let key = try json.key() {
             if key == "entityName" { return try json.string() }
             _ = try json.skip()
         }
@@ -83,9 +82,8 @@ struct ChangeLineReader {
         var name = given
         var entity = entity(name)
         var change = ObjectChange(.updated, entity: "", identifier: ObjectReference([]))
-        var isFirst = true
         try json.openObject()
-        while let key = try json.key(isFirst: &isFirst) {
+        while let key = try json.key() {
             switch key {
             case "change":
                 guard let kind = ObjectChange.Kind(rawValue: try json.string()) else {
@@ -178,9 +176,8 @@ struct ChangeLineReader {
         _ read: (inout ChangeJSON, String) throws(ChangeJSON.Fault) -> Element
     ) throws(ChangeJSON.Fault) -> [Element] {
         var elements: [Element] = []
-        var isFirst = true
         try json.openObject()
-        while let name = try json.key(isFirst: &isFirst) { elements.append(try read(&json, name)) }
+        while let name = try json.key() { elements.append(try read(&json, name)) }
         return elements
     }
 
@@ -195,9 +192,8 @@ struct ChangeLineReader {
     func objects(_ json: inout ChangeJSON, of name: String?) throws(ChangeJSON.Fault) -> [ObjectReference] {
         let entity = entity(name)
         var objects: [ObjectReference] = []
-        var isFirst = true
         try json.openArray()
-        while try json.element(isFirst: &isFirst) { objects.append(try reference(&json, of: entity)) }
+        while try json.element() { objects.append(try reference(&json, of: entity)) }
         return objects
     }
 
@@ -206,9 +202,8 @@ struct ChangeLineReader {
         of entity: Entity,
         _ draft: inout Draft
     ) throws(ChangeJSON.Fault) {
-        var isFirst = true
         try json.openObject()
-        while let key = try json.key(isFirst: &isFirst) {
+        while let key = try json.key() {
             switch key {
             case "old": try side(&json, \.old, of: entity, &draft)
             case "new": try side(&json, \.new, of: entity, &draft)
@@ -224,9 +219,8 @@ struct ChangeLineReader {
         _ draft: inout Draft
     ) throws(ChangeJSON.Fault) {
         if path == \.old { draft.hasOld = true } else { draft.hasNew = true }
-        var isFirst = true
         try json.openObject()
-        while let name = try json.key(isFirst: &isFirst) {
+        while let name = try json.key() {
             draft.set(name, path, try entity.reader(name).value(&json))
         }
     }
@@ -239,9 +233,8 @@ struct ChangeLineReader {
             let destination = entity.destination(name)
             var sides: (old: ReferenceChange.Target?, new: ReferenceChange.Target?) = (nil, nil)
             var lists: (added: [ObjectReference]?, removed: [ObjectReference]?) = (nil, nil)
-            var isFirst = true
             try json.openObject()
-            while let key = try json.key(isFirst: &isFirst) {
+            while let key = try json.key() {
                 switch key {
                 case "old": sides.old = try target(&json, destination)
                 case "new": sides.new = try target(&json, destination)
@@ -270,9 +263,8 @@ struct ChangeLineReader {
         of destination: String?
     ) throws(ChangeJSON.Fault) -> OrderChange {
         var order = OrderChange(name, old: nil, new: nil)
-        var isFirst = true
         try json.openObject()
-        while let key = try json.key(isFirst: &isFirst) {
+        while let key = try json.key() {
             switch key {
             case "old": order.old = try objects(&json, of: destination)
             case "new": order.new = try objects(&json, of: destination)
@@ -292,23 +284,20 @@ struct ChangeLineReader {
             let destination = entity.destination(name)
             guard json.peek() == UInt8(ascii: "{") else {
                 var changes: [ObjectChange] = []
-                var isFirst = true
                 try json.openArray()
-                while try json.element(isFirst: &isFirst) { changes.append(try change(&json, of: destination)) }
+                while try json.element() { changes.append(try change(&json, of: destination)) }
                 return OwnedChange(name, .objects(changes))
             }
             // The header says which it is; without one, what a change always has.
             var ahead = json
-            var isFirst = true
             try ahead.openObject()
-            let first = try ahead.key(isFirst: &isFirst)
+            let first = try ahead.key()
             guard first == nil || first == "old" || first == "new" else {
                 return OwnedChange(name, .objects([try change(&json, of: destination)]))
             }
             var values: (old: [OwnedValue]?, new: [OwnedValue]?) = (nil, nil)
-            isFirst = true
             try json.openObject()
-            while let key = try json.key(isFirst: &isFirst) {
+            while let key = try json.key() {
                 switch key {
                 case "old": values.old = try self.values(&json, of: destination)
                 case "new": values.new = try self.values(&json, of: destination)
@@ -322,13 +311,11 @@ struct ChangeLineReader {
     func values(_ json: inout ChangeJSON, of name: String?) throws(ChangeJSON.Fault) -> [OwnedValue] {
         let entity = entity(name)
         var values: [OwnedValue] = []
-        var isFirst = true
         try json.openArray()
-        while try json.element(isFirst: &isFirst) {
+        while try json.element() {
             var value = OwnedValue([])
-            var isFirst = true
             try json.openObject()
-            while let key = try json.key(isFirst: &isFirst) {
+            while let key = try json.key() {
                 guard let relationship = entity.relationships[ExactText(key)] else {
                     value.attributes.append(NamedValue(key, try entity.reader(key).value(&json)))
                     continue

@@ -59,7 +59,7 @@ public struct MergeConflict: Sendable, Hashable {
     }
 
     /// Its number, from 1: in its change set, or in the store that keeps it.
-    public var number: Int64
+    public var number: Int64 = 1
     /// What the sides have done.
     public var kind: Kind
     /// The name of the object's entity.
@@ -78,24 +78,6 @@ public struct MergeConflict: Sendable, Hashable {
     public var toBase: ObjectChange?
     /// What leads from ours to theirs, where the values do not say all of it.
     public var toTheirs: ObjectChange?
-
-    /// A conflict that is open.
-    public init(
-        _ kind: Kind,
-        entity: String,
-        identifier: ObjectReference,
-        base: [Property]?,
-        ours: [Property]?,
-        theirs: [Property]?
-    ) {
-        number = 1
-        self.kind = kind
-        self.entity = entity
-        self.identifier = identifier
-        self.base = base
-        self.ours = ours
-        self.theirs = theirs
-    }
 
     /// The change that resolves it, to be applied to ours; nil while it is open.
     ///

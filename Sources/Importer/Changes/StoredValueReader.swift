@@ -98,9 +98,8 @@ struct StoredValueReader: Sendable {
     /// An object with an escape, which is passed over; nil for any other object, which is not.
     private func escaped(_ json: inout ChangeJSON) throws(ChangeJSON.Fault) -> StoredValue? {
         var ahead = json
-        var isFirst = true
         try ahead.openObject()
-        guard let key = try ahead.key(isFirst: &isFirst), let escape = StoredValue.Escape(rawValue: key) else {
+        guard let key = try ahead.key(), let escape = StoredValue.Escape(rawValue: key) else {
             return nil
         }
         let value: StoredValue
@@ -113,7 +112,7 @@ struct StoredValueReader: Sendable {
             }
             value = read
         }
-        guard try ahead.key(isFirst: &isFirst) == nil else { throw ahead.fault("a second key beside \(key)") }
+        guard try ahead.key() == nil else { throw ahead.fault("a second key beside \(key)") }
         json = ahead
         return value
     }

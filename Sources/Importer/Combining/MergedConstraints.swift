@@ -234,7 +234,7 @@ final class MergedConstraints {
             guard try isReferred(change, merge, &asked) else { return change }
             let all = change.properties(\.old)
             var conflict = MergeConflict(
-                .constraint,
+                kind: .constraint,
                 entity: change.entity,
                 identifier: change.identifier,
                 base: all,
@@ -247,7 +247,7 @@ final class MergedConstraints {
         case .inserted:
             if try !brokenKeys(change, merge).isEmpty || !danglingNames(change).isEmpty {
                 var conflict = MergeConflict(
-                    .constraint,
+                    kind: .constraint,
                     entity: change.entity,
                     identifier: change.identifier,
                     base: nil,
@@ -291,7 +291,7 @@ final class MergedConstraints {
         change.references.removeAll { isMeant($0.name) }
         let old = part.properties(\.old)
         var conflict = MergeConflict(
-            .constraint,
+            kind: .constraint,
             entity: change.entity,
             identifier: change.identifier,
             base: old,

@@ -34,7 +34,7 @@ extension ObjectMerge {
         let merged = isOurs || !isTheirs ? byOurs : Self.woven(right, left, members, second: true)
         if !isOurs, !isTheirs {
             var conflict = MergeConflict(
-                .order,
+                kind: .order,
                 entity: any.entity,
                 identifier: any.identifier,
                 base: [.init(name, .objects(base))],

@@ -41,7 +41,7 @@ extension ObjectMerge {
             let isInserted = ours.kind == .inserted
             // Of what both have inserted, a group is concerned as a whole, too.
             var conflict = MergeConflict(
-                isInserted ? .bothInserted : .bothChanged,
+                kind: isInserted ? .bothInserted : .bothChanged,
                 entity: ours.entity,
                 identifier: ours.identifier,
                 base: isInserted ? nil : base,
@@ -123,7 +123,7 @@ extension ObjectMerge {
         }
         if isSame { return nil }
         var conflict = MergeConflict(
-            ours.kind == .inserted ? .bothInserted : .bothChanged,
+            kind: ours.kind == .inserted ? .bothInserted : .bothChanged,
             entity: ours.entity,
             identifier: ours.identifier,
             base: ours.kind == .inserted ? nil : base,

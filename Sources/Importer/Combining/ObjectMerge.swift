@@ -142,7 +142,7 @@ final class ObjectMerge {
         case (.updated, .updated), (.inserted, .inserted): return try updated(ours, theirs, owners)
         case (.updated, .deleted):
             var conflict = MergeConflict(
-                .changedDeleted,
+                kind: .changedDeleted,
                 entity: ours.entity,
                 identifier: ours.identifier,
                 base: theirs.properties(\.old),
@@ -155,7 +155,7 @@ final class ObjectMerge {
             return Result(nil, isLeftOut: true)
         case (.deleted, .updated):
             var conflict = MergeConflict(
-                .deletedChanged,
+                kind: .deletedChanged,
                 entity: ours.entity,
                 identifier: ours.identifier,
                 base: ours.properties(\.old),
@@ -276,7 +276,7 @@ final class ObjectMerge {
         guard let one = arriving(own), let another = arriving(other), one != another else { return false }
         let before = own.values.first { $0.kind == .deleted } ?? other.values.first { $0.kind == .deleted }
         var conflict = MergeConflict(
-            .bothChanged,
+            kind: .bothChanged,
             entity: owner.entity,
             identifier: owner.identifier,
             base: [.init(relationship, before.map { .object($0.identifier) } ?? .stored(.null))],

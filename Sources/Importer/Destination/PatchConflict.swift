@@ -35,25 +35,6 @@ public struct PatchConflict: Sendable, Hashable, Codable {
     /// The value that the store has.
     public var stored: Value?
 
-    /// A conflict about an object, or about one of its attributes.
-    public init(
-        _ kind: Kind,
-        entity: String,
-        identifier: ObjectReference,
-        attribute: String? = nil,
-        old: Value? = nil,
-        new: Value? = nil,
-        stored: Value? = nil
-    ) {
-        self.kind = kind
-        self.entity = entity
-        self.identifier = identifier
-        self.attribute = attribute
-        self.old = old
-        self.new = new
-        self.stored = stored
-    }
-
     /// So many are listed at most.
     static let mostListed = 1_000
 }

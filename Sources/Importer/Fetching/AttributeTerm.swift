@@ -23,14 +23,9 @@ package struct UnknownName: Error {
     var knownBytes = 0
     /// Whether another name is suggested.
     var hasSuggestion = false
+}
 
-    init(message: String, advice: String, knownBytes: Int = 0, hasSuggestion: Bool = false) {
-        self.message = message
-        self.advice = advice
-        self.knownBytes = knownBytes
-        self.hasSuggestion = hasSuggestion
-    }
-
+extension UnknownName {
     /// A name of which nothing is known.
     package init(_ message: String, advice: String) {
         self.init(message: message, advice: advice)

@@ -48,9 +48,9 @@ struct PathStatistics: Sendable {
     /// The path of the elements of its arrays, as if all were one value; -1 where they are not looked into.
     var element: Int32 = -1
     /// How many arrays are around it.
-    let level: Int32
+    var level: Int32 = 0
     /// Whether it is that of elements.
-    let isElement: Bool
+    var isElement = false
 
     // What was seen.
     var nulls: Int64 = 0
@@ -87,24 +87,6 @@ struct PathStatistics: Sendable {
     var member: Int32 = 0
     /// Its sample of values, if it may still be an identifier.
     var sample: Int32 = -1
-
-    init(
-        parent: Int32,
-        depth: Int32,
-        keyStart: Int32,
-        keyCount: Int32,
-        hash: UInt64,
-        level: Int32 = 0,
-        isElement: Bool = false
-    ) {
-        self.parent = parent
-        self.depth = depth
-        self.keyStart = keyStart
-        self.keyCount = keyCount
-        self.hash = hash
-        self.level = level
-        self.isElement = isElement
-    }
 
     /// Whether its arrays have objects in them and nothing else, and there is nothing but arrays and null.
     var isArrayOfObjects: Bool {

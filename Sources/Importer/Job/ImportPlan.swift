@@ -22,14 +22,6 @@ public struct ImportPlan: Sendable, Hashable, Codable {
         public let shape: SourceShape
         /// The entities of the record paths, in the same order.
         public let entities: [String]
-
-        /// Puts a source together.
-        public init(name: String, bytes: Int64?, shape: SourceShape, entities: [String]) {
-            self.name = name
-            self.bytes = bytes
-            self.shape = shape
-            self.entities = entities
-        }
     }
 
     /// The store's path.
@@ -48,28 +40,6 @@ public struct ImportPlan: Sendable, Hashable, Codable {
     public let chunkSize: Int
     /// In records.
     public let commitEvery: Int
-
-    // More than seven parameters, as it is a plain value: one for each property.
-    /// Puts a plan together: an argument for each property.
-    public init(
-        store: String,
-        action: Action,
-        sources: [Source],
-        infersModel: Bool,
-        chunkDirectory: String,
-        workers: Int,
-        chunkSize: Int,
-        commitEvery: Int
-    ) {
-        self.store = store
-        self.action = action
-        self.sources = sources
-        self.infersModel = infersModel
-        self.chunkDirectory = chunkDirectory
-        self.workers = workers
-        self.chunkSize = chunkSize
-        self.commitEvery = commitEvery
-    }
 
     enum CodingKeys: String, CodingKey {
         case store, action, sources

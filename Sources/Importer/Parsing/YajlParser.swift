@@ -139,8 +139,13 @@ struct YajlContext<Handler: YajlHandler> {
         return handle
     }
 
+    /// Gives an event to the handler of a context that yajl hands over.
     @inline(__always)
-    var position: YajlPosition { YajlPosition(handle: handle) }
+    static func event(_ context: UnsafeMutableRawPointer?, _ event: (inout Handler, YajlPosition) -> Bool) -> Int32 {
+        let context = context!.assumingMemoryBound(to: Self.self)
+        let position = YajlPosition(handle: context.pointee.handle)
+        return event(&context.pointee.handler, position) ? 1 : 0
+    }
 }
 
 extension ByteView {
@@ -152,51 +157,29 @@ extension ByteView {
 }
 
 extension RecordTape {
+    private typealias Context = YajlContext<RecordTape>
+
     static var callbacks: YajlCallbacks {
         YajlCallbacks(
             table: yajl_callbacks(
-                yajl_null: { raw in
-                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
-                    return context.pointee.handler.null(at: context.pointee.position) ? 1 : 0
-                },
-                yajl_boolean: { raw, value in
-                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
-                    return context.pointee.handler.boolean(value != 0, at: context.pointee.position) ? 1 : 0
-                },
+                yajl_null: { Context.event($0) { $0.null(at: $1) } },
+                yajl_boolean: { raw, value in Context.event(raw) { $0.boolean(value != 0, at: $1) } },
                 yajl_integer: nil,
                 yajl_double: nil,
                 yajl_number: { raw, digits, count in
-                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
                     let bytes = UnsafeRawPointer(digits!).assumingMemoryBound(to: UInt8.self)
-                    return context.pointee.handler.number(ByteView(yajl: bytes, count), at: context.pointee.position)
-                        ? 1 : 0
+                    return Context.event(raw) { $0.number(ByteView(yajl: bytes, count), at: $1) }
                 },
                 yajl_string: { raw, bytes, count in
-                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
-                    return context.pointee.handler.string(ByteView(yajl: bytes, count), at: context.pointee.position)
-                        ? 1 : 0
+                    Context.event(raw) { $0.string(ByteView(yajl: bytes, count), at: $1) }
                 },
-                yajl_start_map: { raw in
-                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
-                    return context.pointee.handler.startObject(at: context.pointee.position) ? 1 : 0
-                },
+                yajl_start_map: { Context.event($0) { $0.startObject(at: $1) } },
                 yajl_map_key: { raw, bytes, count in
-                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
-                    return context.pointee.handler.key(ByteView(yajl: bytes, count), at: context.pointee.position)
-                        ? 1 : 0
+                    Context.event(raw) { $0.key(ByteView(yajl: bytes, count), at: $1) }
                 },
-                yajl_end_map: { raw in
-                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
-                    return context.pointee.handler.endObject(at: context.pointee.position) ? 1 : 0
-                },
-                yajl_start_array: { raw in
-                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
-                    return context.pointee.handler.startArray(at: context.pointee.position) ? 1 : 0
-                },
-                yajl_end_array: { raw in
-                    let context = raw!.assumingMemoryBound(to: YajlContext<RecordTape>.self)
-                    return context.pointee.handler.endArray(at: context.pointee.position) ? 1 : 0
-                }
+                yajl_end_map: { Context.event($0) { $0.endObject(at: $1) } },
+                yajl_start_array: { Context.event($0) { $0.startArray(at: $1) } },
+                yajl_end_array: { Context.event($0) { $0.endArray(at: $1) } }
             )
         )
     }

@@ -66,7 +66,7 @@ extension ChangeApplier {
     ) throws -> PatchCounts.Line {
         let change = try records.change(in: waiting.bytes)
         var conflict = PatchConflict(
-            refusal.takesAlong ? .changed : .constraint,
+            kind: refusal.takesAlong ? .changed : .constraint,
             entity: change.entity,
             identifier: change.identifier,
             attribute: refusal.attribute

@@ -316,7 +316,7 @@ extension ObjectChange {
         stored: PatchConflict.Value? = nil
     ) -> PatchConflict {
         PatchConflict(
-            kind,
+            kind: kind,
             entity: entity,
             identifier: identifier,
             attribute: attribute,

@@ -26,10 +26,9 @@ struct RejectedChange {
     private func place(in line: [UInt8]) throws -> Range<Int> {
         try line.withUnsafeBufferPointer { bytes throws(ChangeJSON.Fault) in
             var json = try ChangeJSON(ByteView(bytes))
-            var isFirst = true
             try json.openObject()
             var found: Range<Int>?
-            while let name = try json.key(isFirst: &isFirst) {
+            while let name = try json.key() {
                 let range = try json.skip()
                 if name.hasSameBytes(as: Self.key) { found = range }
             }

@@ -222,7 +222,7 @@ final class UndoApplier {
         return Again(
             kept: [
                 UndoneRowID(place: place, key: key): PatchConflict(
-                    .constraint,
+                    kind: .constraint,
                     entity: table.entity,
                     identifier: identifier
                 )

@@ -76,7 +76,7 @@ struct UndoComparison {
         _ table: UndoneTable,
         _ attribute: String? = nil
     ) -> PatchConflict {
-        PatchConflict(kind, entity: table.entity, identifier: plan.identifier, attribute: attribute)
+        PatchConflict(kind: kind, entity: table.entity, identifier: plan.identifier, attribute: attribute)
     }
 
     /// The job has changed it.

@@ -128,7 +128,7 @@ struct UndoForeignKeys {
     }
 
     private func conflict(_ kind: PatchConflict.Kind, _ row: Row, _ attribute: String? = nil) -> PatchConflict {
-        PatchConflict(kind, entity: row.table.entity, identifier: row.reference, attribute: attribute)
+        PatchConflict(kind: kind, entity: row.table.entity, identifier: row.reference, attribute: attribute)
     }
 
     // MARK: Statements

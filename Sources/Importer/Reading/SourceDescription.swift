@@ -13,37 +13,13 @@ package struct SourceDescription: Sendable, Hashable, Codable {
     /// The time of its last change, of its bytes or of what the system notes of it (`st_ctime`), in nanoseconds since 1970.
     ///
     /// Nil for standard input, and in what was written before this was noted.
-    package let changed: Int64?
+    package var changed: Int64?
     /// The file's number on its disk (`st_ino`); nil where `changed` is.
-    package let inode: UInt64?
+    package var inode: UInt64?
     /// Whether its bytes are compressed or in an archive, so that `size` is not its length.
-    package let isCompressed: Bool
+    package var isCompressed = false
     /// XXH3-64 of its first MiB, decompressed, in hexadecimal; nil before it was looked into.
-    package let fingerprint: String?
-
-    // More than seven parameters, as it is a plain value: one for each property.
-    /// Describes a source by an argument for each property; nothing is looked at.
-    package init(
-        name: String,
-        path: String?,
-        member: String?,
-        size: Int64?,
-        modified: Int64?,
-        changed: Int64? = nil,
-        inode: UInt64? = nil,
-        isCompressed: Bool = false,
-        fingerprint: String? = nil
-    ) {
-        self.name = name
-        self.path = path
-        self.member = member
-        self.size = size
-        self.modified = modified
-        self.changed = changed
-        self.inode = inode
-        self.isCompressed = isCompressed
-        self.fingerprint = fingerprint
-    }
+    package var fingerprint: String?
 
     /// Whether it can be one, where it was read from somewhere.
     package var isSound: Bool { (0...(1 << 53)).contains(size ?? 0) && path?.isEmpty != true }
@@ -53,17 +29,9 @@ package struct SourceDescription: Sendable, Hashable, Codable {
 
     /// The same source, with the fingerprint of what it begins with.
     package func fingerprinted(_ sample: [UInt8]) -> SourceDescription {
-        SourceDescription(
-            name: name,
-            path: path,
-            member: member,
-            size: size,
-            modified: modified,
-            changed: changed,
-            inode: inode,
-            isCompressed: isCompressed,
-            fingerprint: sample.withUnsafeBytes { XXH3Hasher.digest(of: $0) }
-        )
+        var source = self
+        source.fingerprint = sample.withUnsafeBytes { XXH3Hasher.digest(of: $0) }
+        return source
     }
 
     /// Its length in bytes, where that is known before it is read.

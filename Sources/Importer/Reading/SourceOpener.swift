@@ -3,18 +3,10 @@ import ImportModel
 
 /// Finds out what a command's `SOURCE` arguments stand for, and opens the sources.
 package struct SourceOpener: Sendable {
-    /// What `-` reads.
-    package let standardInput: Int32
-    /// What the source with their name reads.
-    let records: GivenRecords?
-
-    /// - Parameters:
-    ///   - standardInput: the descriptor that `-` means; it is never closed.
-    ///   - records: those that a program gives; nil where it gives none.
-    init(standardInput: Int32 = 0, records: GivenRecords? = nil) {
-        self.standardInput = standardInput
-        self.records = records
-    }
+    /// What `-` reads; the descriptor is never closed.
+    package var standardInput: Int32 = 0
+    /// What the source with their name reads, where a program gives records.
+    var records: GivenRecords?
 
     /// The sources that an argument stands for: one, or one per regular file of an archive of several, in its order.
     ///
@@ -75,21 +67,12 @@ package struct SourceOpener: Sendable {
     /// - Throws: `ImportError`, as `describe` does, or when an archive has no such member any more.
     package func describe(again source: SourceDescription, interruption: Interruption) throws -> SourceDescription {
         guard let path = source.path else { return source }
-        guard let now = try describe(path, interruption: interruption).first(where: { $0.member == source.member })
+        guard var now = try describe(path, interruption: interruption).first(where: { $0.member == source.member })
         else {
             throw ImportError(.archiveMemberNotFound, at: source.name, "the archive has no such member any more")
         }
-        return SourceDescription(
-            name: source.name,
-            path: now.path,
-            member: now.member,
-            size: now.size,
-            modified: now.modified,
-            changed: now.changed,
-            inode: now.inode,
-            isCompressed: now.isCompressed,
-            fingerprint: source.fingerprint
-        )
+        (now.name, now.fingerprint) = (source.name, source.fingerprint)
+        return now
     }
 
     private func sources(in archive: String, _ status: stat, members: [String]) throws -> [SourceDescription] {

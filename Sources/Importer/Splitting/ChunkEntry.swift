@@ -99,51 +99,5 @@ package struct ChunkEntry: Sendable, Hashable, Codable {
         package let head: String
         /// What its line would have before these; nil for nothing, or a brace.
         package let keys: String?
-
-        /// Says what was passed over.
-        package init(line: Int, firstByte: Int64, length: Int64, code: String, head: String, keys: String? = nil) {
-            self.line = line
-            self.firstByte = firstByte
-            self.length = length
-            self.code = code
-            self.head = head
-            self.keys = keys
-        }
-    }
-
-    // More than seven parameters, as it is a plain value: one for each property.
-    /// Says what was sealed: an argument for each property.
-    package init(
-        number: Int,
-        source: Int,
-        firstByte: Int64,
-        endByte: Int64,
-        sourceHash: String,
-        firstOrdinal: Int64,
-        records: Int,
-        paths: [Run],
-        gaps: [Run],
-        bytes: Int64,
-        checksum: String,
-        rejects: [PassedOver],
-        outside: [String: Int64],
-        end: SplitPosition,
-        isLast: Bool
-    ) {
-        self.number = number
-        self.source = source
-        self.firstByte = firstByte
-        self.endByte = endByte
-        self.sourceHash = sourceHash
-        self.firstOrdinal = firstOrdinal
-        self.records = records
-        self.paths = paths
-        self.gaps = gaps
-        self.bytes = bytes
-        self.checksum = checksum
-        self.rejects = rejects
-        self.outside = outside
-        self.end = end
-        self.isLast = isLast
     }
 }

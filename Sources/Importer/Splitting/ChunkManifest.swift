@@ -31,20 +31,6 @@ final class ChunkManifest {
         var entity: String?
         /// The token of the import that the chunks are cut for; nil where `split` cut them for nobody in particular.
         var job: String?
-
-        init(
-            sources: [SourceDescription],
-            shapes: [SourceShape],
-            limits: SplitLimits,
-            job: String? = nil,
-            entity: String? = nil
-        ) {
-            self.job = job
-            self.entity = entity
-            self.sources = sources
-            self.shapes = shapes
-            self.limits = limits
-        }
     }
 
     /// The number that the next chunk gets, from 1; its name is reserved.

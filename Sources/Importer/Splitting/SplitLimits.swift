@@ -5,29 +5,13 @@ package struct SplitLimits: Sendable, Hashable {
     /// Larger records are passed over, in bytes of the source, from 1.
     ///
     /// A record of a keyed collection counts with its key.
-    package var maxRecordBytes: Int
+    package var maxRecordBytes = 64 << 20
     /// Records nested more deeply are passed over, in containers of the record itself, from 1.
-    package var maxDepth: Int
+    package var maxDepth = 1024
     /// How many records of each record path of a source are left out at its beginning, from 0.
-    package var skip: Int64
+    package var skip: Int64 = 0
     /// How many records of each record path of a source are taken after these at most, from 0; nil for all.
     package var limit: Int64?
-
-    package init(maxRecordBytes: Int = 64 << 20, maxDepth: Int = 1024, skip: Int64 = 0, limit: Int64? = nil) {
-        self.maxRecordBytes = maxRecordBytes
-        self.maxDepth = maxDepth
-        self.skip = skip
-        self.limit = limit
-    }
-
-    package init(_ options: JobOptions) {
-        self.init(
-            maxRecordBytes: options.maxRecordBytes,
-            maxDepth: options.maxDepth,
-            skip: options.skip,
-            limit: options.limit
-        )
-    }
 
     /// Whether the records of each path must be counted.
     package var areCounted: Bool { skip > 0 || limit != nil }
@@ -37,6 +21,17 @@ package struct SplitLimits: Sendable, Hashable {
         guard let limit else { return false }
         let (wanted, isTooMany) = limit.multipliedReportingOverflow(by: Int64(paths))
         return !isTooMany && records >= wanted
+    }
+}
+
+extension SplitLimits {
+    package init(_ options: JobOptions) {
+        self.init(
+            maxRecordBytes: options.maxRecordBytes,
+            maxDepth: options.maxDepth,
+            skip: options.skip,
+            limit: options.limit
+        )
     }
 }
 

@@ -1,17 +1,17 @@
 /// A position between two records of a source, with what a fresh parser needs to continue from there.
 package struct SplitPosition: Sendable, Hashable, Codable {
     /// Offset in the source, from 0, in decompressed bytes.
-    package var byteOffset: Int64
+    package var byteOffset: Int64 = 0
     /// The opening tokens of the containers that enclose this position: `{"items":[0`.
     ///
     /// Empty at the top level.
     /// A placeholder replaces the element or member before it, as the source continues with a comma or the container's
     /// end. Keys that are in no record path are placeholders too, but for those that the records within them keep.
-    package var enclosing: String
+    package var enclosing = ""
     /// Line breaks (LF) before this position.
-    package var lineBreaks: Int64
+    package var lineBreaks: Int64 = 0
     /// Where the line that holds this position begins.
-    package var lineStart: Int64
+    package var lineStart: Int64 = 0
     /// How many records of each record path precede this position, those that were left out included.
     ///
     /// In the order of the paths; nil where all records are accepted, or at a source's beginning.
@@ -21,23 +21,6 @@ package struct SplitPosition: Sendable, Hashable, Codable {
     ///
     /// Nil where all have been found, and at a source's beginning.
     package var unseenPaths: [Int]?
-
-    /// A position; by default a source's beginning.
-    package init(
-        byteOffset: Int64 = 0,
-        enclosing: String = "",
-        lineBreaks: Int64 = 0,
-        lineStart: Int64 = 0,
-        recordsBefore: [Int64]? = nil,
-        unseenPaths: [Int]? = nil
-    ) {
-        self.byteOffset = byteOffset
-        self.enclosing = enclosing
-        self.lineBreaks = lineBreaks
-        self.lineStart = lineStart
-        self.recordsBefore = recordsBefore
-        self.unseenPaths = unseenPaths
-    }
 
     /// The beginning of a source.
     package static let start = SplitPosition()

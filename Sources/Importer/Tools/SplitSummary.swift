@@ -15,25 +15,6 @@ public struct SplitSummary: Sendable, Hashable, Codable {
     /// The record paths at which nothing is in any source, not even an empty collection.
     public let notFound: [String]
 
-    /// Puts a summary together.
-    public init(
-        directory: String,
-        chunks: Int,
-        records: Int64,
-        passedOver: Int64,
-        bytes: Int64,
-        outside: [String: Int64],
-        notFound: [String] = []
-    ) {
-        self.directory = directory
-        self.chunks = chunks
-        self.records = records
-        self.passedOver = passedOver
-        self.bytes = bytes
-        self.outside = outside
-        self.notFound = notFound
-    }
-
     enum CodingKeys: String, CodingKey {
         case directory, chunks, records
         case passedOver = "passed_over"

@@ -1,8 +1,8 @@
-import Importer
 import TestSupport
 import Testing
 
 @testable import ImportPostgreSQL
+@testable import Importer
 
 /// Of all who have taken a chunk only the one commits it whose lease is the last one, and only once.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "PostgreSQL cannot be had here"))

@@ -228,7 +228,7 @@ extension AttributeDescription {
         }
 
         var json: JSONValue {
-            .object(members.map { JSONValue.Member(key: $0.key, value: $0.value ?? $0.group?.json ?? .null) })
+            JSONValue(members.map { ($0.key, $0.value ?? $0.group?.json ?? .null) })
         }
     }
 }

@@ -21,7 +21,7 @@ struct CoreDataUserInfo {
     /// The rest; nil where there is none.
     var json: JSONValue? {
         if entries.isEmpty { return nil }
-        return .object(entries.map { JSONValue.Member(key: $0.key, value: .string($0.value)) })
+        return JSONValue(entries.map { ($0.key, .string($0.value)) })
     }
 
     /// The keys by which libraries say where in the JSON a value is: MagicalRecord, Sync, Groot and others, in the order in

@@ -66,8 +66,7 @@ extension ModelDescription {
     ///
     /// Reading it gives the same model, if the model is one that a file can hold.
     public func encoded() -> String {
-        let entities = entities.map { JSONValue.Member(key: $0.name, value: $0.json) }
-        let file = JSONValue.object([JSONValue.Member(key: "entities", value: .object(entities))])
+        let file: JSONValue = ["entities": JSONValue(entities.map { ($0.name, $0.json) })]
         return file.serialized(.indented) + "\n"
     }
 }
@@ -75,26 +74,20 @@ extension ModelDescription {
 extension EntityDescription {
     /// The entity's object in a model file.
     fileprivate var json: JSONValue {
-        var members: [JSONValue.Member] = []
-        if let records { members.append(JSONValue.Member(key: "records", value: .string(records.description))) }
-        if !table.hasSameBytes(as: name) { members.append(JSONValue.Member(key: "table", value: .string(table))) }
-        if !identifier.isEmpty {
-            members.append(JSONValue.Member(key: "identifier", value: .array(identifier.map { .string($0) })))
-        }
-        func add(_ key: String, _ value: JSONValue?) {
-            if let value { members.append(JSONValue.Member(key: key, value: value)) }
-        }
-        add("parent", parent.map { .string($0) })
-        add("abstract", isAbstract ? .boolean(true) : nil)
-        add("attributes", .object(attributes.map { JSONValue.Member(key: $0.name, value: $0.json) }))
-        let relationships = relationships.map { JSONValue.Member(key: $0.name, value: $0.json) }
-        add("relationships", relationships.isEmpty ? nil : .object(relationships))
-        add("indexes", indexes.isEmpty ? nil : .array(indexes.map { .array($0.map { .string($0) }) }))
-        add("together", together.isEmpty ? nil : .array(together.map { .array($0.map { .string($0) }) }))
-        add("subentity", subentity?.json)
-        add("renamingIdentifier", renamingIdentifier.map { .string($0) })
-        if let userInfo { members.append(JSONValue.Member(key: "userInfo", value: userInfo)) }
-        return .object(members)
+        var members: JSONValue = [:]
+        members["records"] = records.map { .string($0.description) }
+        members["table"] = table.hasSameBytes(as: name) ? nil : .string(table)
+        members["identifier"] = identifier.isEmpty ? nil : .strings(identifier)
+        members["parent"] = parent.map { .string($0) }
+        members["abstract"] = isAbstract ? true : nil
+        members["attributes"] = JSONValue(attributes.map { ($0.name, $0.json) })
+        members["relationships"] = relationships.isEmpty ? nil : JSONValue(relationships.map { ($0.name, $0.json) })
+        members["indexes"] = indexes.isEmpty ? nil : .array(indexes.map(JSONValue.strings))
+        members["together"] = together.isEmpty ? nil : .array(together.map(JSONValue.strings))
+        members["subentity"] = subentity?.json
+        members["renamingIdentifier"] = renamingIdentifier.map { .string($0) }
+        members["userInfo"] = userInfo
+        return members
     }
 }
 
@@ -114,9 +107,8 @@ extension AttributeDescription {
         add(.timeZone, timeZone.map { .string($0) })
         add(.wallClock, isWallClock ? .boolean(true) : nil)
         add(.storage, storage == .iso8601 ? nil : .string(storage.rawValue))
-        let flags = bits.map { JSONValue.Member(key: $0.name, value: .number("\($0.position)")) }
-        add(.bits, flags.isEmpty ? nil : .object(flags))
-        add(.transform, transformers.isEmpty ? nil : .array(transformers.map { .string($0) }))
+        add(.bits, bits.isEmpty ? nil : JSONValue(bits.map { ($0.name, .number("\($0.position)")) }))
+        add(.transform, transformers.isEmpty ? nil : .strings(transformers))
         add(.min, validation.minimum)
         add(.max, validation.maximum)
         add(.minLength, validation.minimumLength.map { .number("\($0)") })
@@ -186,13 +178,10 @@ extension RelationshipDescription.Source {
 
 extension SubentityDescription {
     fileprivate var json: JSONValue {
-        .object([
-            JSONValue.Member(key: "from", value: .oneOrMore(from.map { .string($0.description) })),
-            JSONValue.Member(
-                key: "values",
-                value: .object(values.map { JSONValue.Member(key: $0.value, value: .string($0.entity)) })
-            ),
-        ])
+        [
+            "from": .oneOrMore(from.map { .string($0.description) }),
+            "values": JSONValue(values.map { ($0.value, .string($0.entity)) }),
+        ]
     }
 }
 

@@ -12,7 +12,7 @@ public enum ModelSchema {
             "title": "Model file of importer",
             "description": "Entities, their attributes, and where values come from.",
             "type": "object",
-            "properties": .object(ModelReader.modelKeys.map { ($0, modelProperty($0)) }),
+            "properties": JSONValue(ModelReader.modelKeys.map { ($0, modelProperty($0)) }),
             "required": ["entities"],
             "additionalProperties": false,
             "$defs": [
@@ -36,7 +36,7 @@ public enum ModelSchema {
     private static var entity: JSONValue {
         [
             "type": "object",
-            "properties": .object(ModelReader.entityKeys.map { ($0, entityProperty($0)) }),
+            "properties": JSONValue(ModelReader.entityKeys.map { ($0, entityProperty($0)) }),
             "anyOf": .array(["attributes", "parent", "relationships", "abstract"].map { ["required": [.string($0)]] }),
             "additionalProperties": false,
         ]
@@ -104,17 +104,17 @@ public enum ModelSchema {
         let limited = AttributeKey.allCases.filter { $0.types.count < AttributeType.allCases.count }
         return [
             "type": "object",
-            "properties": .object(AttributeKey.allCases.map { ($0.rawValue, described($0.summary, rules($0))) }),
+            "properties": JSONValue(AttributeKey.allCases.map { ($0.rawValue, described($0.summary, rules($0))) }),
             "required": [.string(AttributeKey.type.rawValue)],
             "additionalProperties": false,
-            "dependentSchemas": .object(limited.map { ($0.rawValue, ["properties": types($0.types)]) }),
+            "dependentSchemas": JSONValue(limited.map { ($0.rawValue, ["properties": types($0.types)]) }),
             "allOf": [["if": ["properties": types([.bitfield])], "then": ["required": ["bits"]]], formats],
         ]
     }
 
     /// That the type is one of these.
     private static func types(_ types: [AttributeType]) -> JSONValue {
-        .object([(AttributeKey.type.rawValue, ["enum": .strings(types.map(\.rawValue))])])
+        JSONValue([(AttributeKey.type.rawValue, choice(of: types.map(\.rawValue)))])
     }
 
     private static func described(_ summary: String, _ rules: JSONValue) -> JSONValue {
@@ -139,7 +139,7 @@ public enum ModelSchema {
             ]
         // Names that a library's user has registered are no mistake.
         case .transform:
-            oneOrMore(["anyOf": [["enum": .strings(TransformerRegistry.standard.names)], ["type": "string"]]])
+            oneOrMore(["anyOf": [choice(of: TransformerRegistry.standard.names), ["type": "string"]]])
         case .min, .max: ["type": ["number", "string", "object"]]
         case .minLength, .maxLength: ["type": "integer", "minimum": 0]
         case .enum: ["type": "array", "minItems": 1]
@@ -154,10 +154,10 @@ public enum ModelSchema {
         let toMany: JSONValue = ["properties": ["toMany": ["const": true]], "required": ["toMany"]]
         return [
             "type": "object",
-            "properties": .object(RelationshipKey.allCases.map { ($0.rawValue, described($0.summary, rules($0))) }),
+            "properties": JSONValue(RelationshipKey.allCases.map { ($0.rawValue, described($0.summary, rules($0))) }),
             "required": [.string(RelationshipKey.entity.rawValue)],
             "additionalProperties": false,
-            "dependentSchemas": .object(limited.map { ($0.rawValue, toMany) }),
+            "dependentSchemas": JSONValue(limited.map { ($0.rawValue, toMany) }),
         ]
     }
 
@@ -183,8 +183,10 @@ public enum ModelSchema {
     }
 
     private static func choices<Choice: RawRepresentable<String> & CaseIterable>(_ type: Choice.Type) -> JSONValue {
-        ["enum": .strings(type.allCases.map(\.rawValue))]
+        choice(of: type.allCases.map(\.rawValue))
     }
+
+    private static func choice(of names: [String]) -> JSONValue { ["enum": .strings(names)] }
 
     private static var subentity: JSONValue {
         [
@@ -202,12 +204,12 @@ public enum ModelSchema {
 
     /// The names of formats: those of a binary only, those of a date or a pattern.
     private static var formats: JSONValue {
-        let dates: JSONValue = ["anyOf": [["enum": .strings(DateFormat.keywords)], ["type": "string"]]]
+        let dates: JSONValue = ["anyOf": [choice(of: DateFormat.keywords), ["type": "string"]]]
         func format(_ element: JSONValue) -> JSONValue {
-            ["properties": .object([(AttributeKey.format.rawValue, oneOrMore(element))])]
+            ["properties": JSONValue([(AttributeKey.format.rawValue, oneOrMore(element))])]
         }
         return [
-            "if": ["properties": types([.binary])], "then": format(["enum": .strings(BinaryFormat.names)]),
+            "if": ["properties": types([.binary])], "then": format(choice(of: BinaryFormat.names)),
             "else": format(dates),
         ]
     }

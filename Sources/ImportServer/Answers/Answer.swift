@@ -1,3 +1,5 @@
+import ImportModel
+
 /// What a request gets: a status, headers and a body, or a stream of events.
 struct Answer: Sendable {
     /// The statuses that there are.
@@ -48,8 +50,8 @@ struct Answer: Sendable {
     }
 
     /// A JSON value.
-    init(_ members: JSONMembers, status: Status = .ok) {
-        self.init(Array((members.value.serialized() + "\n").utf8), type: Self.json)
+    init(_ value: JSONValue, status: Status = .ok) {
+        self.init(Array((value.serialized() + "\n").utf8), type: Self.json)
         self.status = status
     }
 

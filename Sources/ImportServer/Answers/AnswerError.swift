@@ -1,3 +1,4 @@
+import ImportModel
 import Importer
 
 /// Why a request gets no answer: a status, and what a program and a person read of it.
@@ -57,18 +58,14 @@ struct AnswerError: Error, Sendable {
     }
 
     /// The body of the answer.
-    var content: JSONMembers {
-        var error = JSONMembers()
-        error["code"] = .string(code)
-        error["message"] = .string(message)
-        error.set("advice", advice.map { .string($0) })
+    var content: JSONValue {
+        var error: JSONValue = ["code": .string(code), "message": .string(message)]
+        error["advice"] = advice.map { .string($0) }
         if let place {
             error["offset"] = .number("\(place.lowerBound)")
             error["length"] = .number("\(place.count)")
         }
-        var content = JSONMembers()
-        content["error"] = error.value
-        return content
+        return ["error": error]
     }
 }
 

@@ -1,3 +1,4 @@
+import ImportModel
 import Synchronization
 
 /// Hands what happens to a store to all who read its events.
@@ -85,8 +86,7 @@ final class EventHub: Sendable {
 
     /// What has readers read everything again.
     static func refresh(_ reason: String, id: String? = nil) -> ServerEvent {
-        var data = JSONMembers()
-        data["reason"] = .string(reason)
-        return ServerEvent(.refresh, id: id, data: Array(data.value.serialized().utf8))
+        let data: JSONValue = ["reason": .string(reason)]
+        return ServerEvent(.refresh, id: id, data: Array(data.serialized().utf8))
     }
 }

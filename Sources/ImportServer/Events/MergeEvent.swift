@@ -12,20 +12,16 @@ enum MergeEvent {
         guard !merge.needsRefresh else {
             return EventHub.refresh("more has changed than is known one by one", id: id)
         }
-        var entities = JSONMembers()
+        var entities: JSONValue = [:]
         for change in merge.changes where change.inserted != 0 || change.updated != 0 || change.deleted != 0 {
-            var entity = JSONMembers()
-            entity["inserted"] = .integer(change.inserted)
-            entity["updated"] = .integer(change.updated)
-            entity["deleted"] = .integer(change.deleted)
-            let keys = keys(change.insertedRanges + change.updatedRanges)
-            entity["keys"] = .array(keys.map { .string(String($0)) })
-            entities[change.entity] = entity.value
+            entities[change.entity] = [
+                "inserted": .integer(change.inserted), "updated": .integer(change.updated),
+                "deleted": .integer(change.deleted),
+                "keys": .strings(keys(change.insertedRanges + change.updatedRanges).map(String.init)),
+            ]
         }
-        var data = JSONMembers()
-        data["sequence"] = .integer(merge.position.sequence)
-        data["entities"] = entities.value
-        return ServerEvent(.merge, id: id, data: Array(data.value.serialized().utf8))
+        let data: JSONValue = ["sequence": .integer(merge.position.sequence), "entities": entities]
+        return ServerEvent(.merge, id: id, data: Array(data.serialized().utf8))
     }
 
     private static func keys(_ ranges: [ClosedRange<Int64>]) -> [Int64] {

@@ -1,4 +1,5 @@
 import Foundation
+import ImportModel
 import Importer
 
 /// The looks at a store, one after the other, and the events that come of them.
@@ -116,10 +117,9 @@ struct StoreLooking {
         let look = findings.figures.look
         let state = look.job == nil || findings.figures.own != nil ? nil : look.state
         if let state, state != .running, let lastState, lastState == .running {
-            var data = JSONMembers()
-            data["state"] = .string(state.rawValue)
-            data.set("message", look.message.map { .string($0) })
-            events.append(ServerEvent(.finished, data: Array(data.value.serialized().utf8)))
+            var data: JSONValue = ["state": .string(state.rawValue)]
+            data["message"] = look.message.map { .string($0) }
+            events.append(ServerEvent(.finished, data: Array(data.serialized().utf8)))
         }
         lastState = findings.figures.isRunning ? .running : state
     }

@@ -14,34 +14,26 @@ struct DistributionRoute: Sendable {
             let summaries = try await routes.summaries()
             count = summaries.first { $0.isCalled(entity) }?.count ?? count
         }
-        var content = JSONMembers()
-        content["entity"] = .string(entity)
-        content["attribute"] = .string(attribute)
-        content["type"] = .string(distribution.attribute.type.rawValue)
-        content["count"] = .integer(count)
-        content["nulls"] = .integer(distribution.nulls)
-        var distinct = JSONMembers()
-        distinct["value"] = .integer(distribution.distinct)
-        distinct["at_least"] = .boolean(distribution.isSampled)
-        content["distinct"] = distinct.value
+        var content: JSONValue = [
+            "entity": .string(entity), "attribute": .string(attribute),
+            "type": .string(distribution.attribute.type.rawValue), "count": .integer(count),
+            "nulls": .integer(distribution.nulls),
+            "distinct": ["value": .integer(distribution.distinct), "at_least": .boolean(distribution.isSampled)],
+        ]
         let values = ValueJSON(hidesValues: routes.options.hidesValues)
         content["top"] = .array(
-            distribution.top.map { value, count in
-                var members = JSONMembers()
-                members["value"] = values.value(value, of: distribution.attribute)
-                members["count"] = .integer(count)
-                return members.value
+            distribution.top.map { value, count -> JSONValue in
+                ["value": values.value(value, of: distribution.attribute), "count": .integer(count)]
             }
         )
         // The ends of ranges are values.
         let bins = values.hidesValues ? [] : distribution.histogram
         content["histogram"] = .array(
-            bins.map { bin in
-                var members = JSONMembers()
-                members["from"] = end(bin.from, distribution.attribute)
-                members["to"] = end(bin.to, distribution.attribute)
-                members["count"] = .integer(bin.count)
-                return members.value
+            bins.map { bin -> JSONValue in
+                [
+                    "from": end(bin.from, distribution.attribute), "to": end(bin.to, distribution.attribute),
+                    "count": .integer(bin.count),
+                ]
             }
         )
         if distribution.isSampled {

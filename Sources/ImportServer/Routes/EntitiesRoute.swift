@@ -7,45 +7,40 @@ struct EntitiesRoute: Sendable {
 
     func answer() async throws -> Answer {
         let summaries = try await routes.summaries()
-        var content = JSONMembers()
-        content["entities"] = .array(summaries.map(Self.members))
-        return Answer(content)
+        return Answer(["entities": .array(summaries.map(Self.members))])
     }
 
     private static func members(_ summary: EntitySummary) -> JSONValue {
         let entity = summary.entity
-        var members = JSONMembers()
-        members["name"] = .string(entity.name)
-        members["table"] = .string(entity.table)
-        members["count"] = .integer(summary.count)
-        members["identifier"] = .array(entity.identifier.map { .string($0) })
+        var members: JSONValue = [
+            "name": .string(entity.name), "table": .string(entity.table), "count": .integer(summary.count),
+            "identifier": .strings(entity.identifier),
+        ]
         members["attributes"] = .array(
             entity.attributes.map { attribute in
-                var members = JSONMembers()
-                members["name"] = .string(attribute.name)
-                members["type"] = .string(attribute.type.rawValue)
-                members["optional"] = .boolean(attribute.isOptional)
-                members["indexed"] = .boolean(summary.indexed.contains(attribute.name))
-                return members.value
+                [
+                    "name": .string(attribute.name), "type": .string(attribute.type.rawValue),
+                    "optional": .boolean(attribute.isOptional),
+                    "indexed": .boolean(summary.indexed.contains(attribute.name)),
+                ]
             }
         )
         members["relationships"] = .array(
             summary.links.map { link in
                 let relationship = link.relationship
-                var members = JSONMembers()
-                members["name"] = .string(relationship.name)
-                members["entity"] = .string(relationship.destination)
-                members["to_many"] = .boolean(relationship.isToMany)
-                members["ordered"] = .boolean(link.isOrdered)
-                members["owned"] = .boolean(link.isOwned)
-                members.set("inverse", relationship.inverse.map { .string($0) })
+                var members: JSONValue = [
+                    "name": .string(relationship.name), "entity": .string(relationship.destination),
+                    "to_many": .boolean(relationship.isToMany), "ordered": .boolean(link.isOrdered),
+                    "owned": .boolean(link.isOwned),
+                ]
+                members["inverse"] = relationship.inverse.map { .string($0) }
                 members["delete_rule"] = .string(link.deleteRule.rawValue)
-                members.set("links", link.count.map { .integer($0) })
+                members["links"] = link.count.map { .integer($0) }
                 members["unresolved"] = .integer(link.unresolved)
-                return members.value
+                return members
             }
         )
-        members.set("parent", entity.parent.map { .string($0) })
-        return members.value
+        members["parent"] = entity.parent.map { .string($0) }
+        return members
     }
 }

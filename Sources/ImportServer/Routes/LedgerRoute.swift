@@ -16,20 +16,14 @@ struct LedgerRoute: Sendable {
                 }
             }
         }
-        var content = JSONMembers()
-        content["ledger"] = .array(lines)
-        return Answer(content)
+        return Answer(["ledger": .array(lines)])
     }
 
     private static func line(_ entity: String, _ attribute: String, _ kind: String, _ count: Int64) -> JSONValue {
         let known = LedgerKind(rawValue: kind)
-        var line = JSONMembers()
-        line["entity"] = .string(entity)
-        line["attribute"] = .string(attribute)
-        line["kind"] = .string(kind)
-        line["count"] = .integer(count)
-        line["loss"] = .boolean(known?.isLoss ?? false)
-        line["text"] = .string(known?.words ?? kind)
-        return line.value
+        return [
+            "entity": .string(entity), "attribute": .string(attribute), "kind": .string(kind), "count": .integer(count),
+            "loss": .boolean(known?.isLoss ?? false), "text": .string(known?.words ?? kind),
+        ]
     }
 }

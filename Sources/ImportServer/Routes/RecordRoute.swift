@@ -26,7 +26,7 @@ struct RecordRoute: Sendable {
         let table = object.entity.table
         if let origin = try await routes.inspect({ try $0.origin(of: rowID, in: table) }) ?? nil {
             let isAsked = request.parameter("place") != "no"
-            content["origin"] = members(origin, isAsked ? await place(of: rowID, in: table) : nil).value
+            content["origin"] = members(origin, isAsked ? await place(of: rowID, in: table) : nil)
         }
         return Answer(content)
     }
@@ -41,51 +41,35 @@ struct RecordRoute: Sendable {
         return (record, line)
     }
 
-    private func members(_ origin: RowOrigin, _ place: (record: RecordPlace, line: Int64?)?) -> JSONMembers {
-        var members = JSONMembers()
-        members["job"] = .integer(origin.job)
-        members.set("source", (place?.record.sourceName ?? origin.source).map { .string($0) })
+    private func members(_ origin: RowOrigin, _ place: (record: RecordPlace, line: Int64?)?) -> JSONValue {
+        var members: JSONValue = ["job": .integer(origin.job)]
+        members["source"] = (place?.record.sourceName ?? origin.source).map { .string($0) }
         guard let bytes = place?.record.bytes ?? origin.bytes else { return members }
         members["range"] = .string(place == nil ? "chunk" : "record")
         members["first_byte"] = .integer(bytes.lowerBound)
         members["end_byte"] = .integer(bytes.upperBound)
-        members.set("line", (place?.line).map { .integer($0) })
+        members["line"] = (place?.line).map { .integer($0) }
         return members
     }
 
-    private func content(_ object: BrowsedObject) -> JSONMembers {
+    private func content(_ object: BrowsedObject) -> JSONValue {
         let values = ValueJSON(hidesValues: routes.options.hidesValues)
         let (row, attributes) = (object.row, object.entity.attributes)
-        var content = JSONMembers()
-        content["entity"] = .string(object.entity.name)
-        content["key"] = .string(String(row.record.rowID))
-        var shown = JSONMembers()
-        for (index, attribute) in attributes.enumerated() {
-            shown[attribute.name] = values.value(
-                row.record.values[index],
-                of: attribute,
-                isCut: row.cut.contains(index)
-            )
-        }
-        content["values"] = shown.value
-        if !row.cut.isEmpty { content["cut"] = .array(row.cut.sorted().map { .string(attributes[$0].name) }) }
-        var relationships = JSONMembers()
+        var content: JSONValue = ["entity": .string(object.entity.name), "key": .string(String(row.record.rowID))]
+        content["values"] = values.values(of: row, attributes)
+        if !row.cut.isEmpty { content["cut"] = .strings(row.cut.sorted().map { attributes[$0].name }) }
+        var relationships: JSONValue = [:]
         for related in object.related {
-            var members = JSONMembers()
-            members["entity"] = .string(related.entity)
-            members["to_many"] = .boolean(related.isToMany)
+            var members: JSONValue = ["entity": .string(related.entity), "to_many": .boolean(related.isToMany)]
             if related.isToMany { members["count"] = .integer(related.count) }
             members["records"] = .array(
-                related.links.map { link in
-                    var members = JSONMembers()
-                    members["key"] = .string(String(link.rowID))
-                    members["title"] = .string(title(link, related.titleAttribute, values))
-                    return members.value
+                related.links.map { link -> JSONValue in
+                    ["key": .string(String(link.rowID)), "title": .string(title(link, related.titleAttribute, values))]
                 }
             )
-            relationships[related.name] = members.value
+            relationships[related.name] = members
         }
-        content["relationships"] = relationships.value
+        content["relationships"] = relationships
         return content
     }
 

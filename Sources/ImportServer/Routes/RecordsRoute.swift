@@ -33,7 +33,7 @@ struct RecordsRoute: Sendable {
         var content = content(result, section: page.section)
         // The first page alone says what is the same for all.
         if page.after == nil {
-            content.set("count", try await count(page).map { .integer($0) })
+            content["count"] = try await count(page).map { .integer($0) }
             if page.section != nil { try await addSections(of: page, result.entity, to: &content) }
         }
         return Answer(content)
@@ -57,7 +57,7 @@ struct RecordsRoute: Sendable {
     private func addSections(
         of page: RecordPage.Request,
         _ entity: EntityDescription,
-        to content: inout JSONMembers
+        to content: inout JSONValue
     ) async throws {
         let found = try await routes.pool.read { reader, interruption in
             try reader.sections(page, most: Self.mostSections, interruption)
@@ -66,34 +66,28 @@ struct RecordsRoute: Sendable {
         guard let name = page.section, let attribute = entity.attribute(named: name) else { return }
         content["sections"] = .array(
             found.sections.enumerated().map { place, section in
-                var members = JSONMembers()
-                members["value"] = values.value(section.value, of: attribute)
-                members["count"] = .integer(section.count)
+                var members: JSONValue = [
+                    "value": values.value(section.value, of: attribute), "count": .integer(section.count),
+                ]
                 if place == 0 {
                     members["after"] = .null
                 } else if !page.hidesValues {
-                    members.set("after", section.start.map { .string($0) })
+                    members["after"] = section.start.map { .string($0) }
                 }
-                return members.value
+                return members
             }
         )
         if found.hasMore { content["more_sections"] = .boolean(true) }
     }
 
-    private func content(_ page: RecordPage, section: String?) -> JSONMembers {
+    private func content(_ page: RecordPage, section: String?) -> JSONValue {
         let attributes = page.entity.attributes
         let values = ValueJSON(hidesValues: routes.options.hidesValues)
         let sectionIndex = section.flatMap { name in attributes.firstIndex { $0.name.utf8.elementsEqual(name.utf8) } }
-        var content = JSONMembers()
+        var content: JSONValue = [:]
         content["records"] = .array(
-            page.rows.map { row in
-                var members = JSONMembers()
-                members["key"] = .string(String(row.record.rowID))
-                var shown = JSONMembers()
-                for (index, attribute) in attributes.enumerated() {
-                    let value = row.record.values[index]
-                    shown[attribute.name] = values.value(value, of: attribute, isCut: row.cut.contains(index))
-                }
+            page.rows.map { row -> JSONValue in
+                var members: JSONValue = ["key": .string(String(row.record.rowID))]
                 if let sectionIndex {
                     members["section"] = values.value(
                         row.record.values[sectionIndex],
@@ -101,11 +95,9 @@ struct RecordsRoute: Sendable {
                         isCut: row.cut.contains(sectionIndex)
                     )
                 }
-                members["values"] = shown.value
-                if !row.cut.isEmpty {
-                    members["cut"] = .array(row.cut.sorted().map { .string(attributes[$0].name) })
-                }
-                return members.value
+                members["values"] = values.values(of: row, attributes)
+                if !row.cut.isEmpty { members["cut"] = .strings(row.cut.sorted().map { attributes[$0].name }) }
+                return members
             }
         )
         content["next"] = page.next.map { .string($0) } ?? .null

@@ -12,50 +12,41 @@ struct RejectContent: Sendable {
     let hidesValues: Bool
 
     /// Its number, where it is, and its errors.
-    var short: JSONMembers {
-        var members = JSONMembers()
-        members["number"] = .integer(reject.number)
-        members["state"] = .string(reject.state.rawValue)
-        members["job"] = .integer(reject.job)
-        members["source"] = .string(reject.source)
-        members["entity"] = .string(reject.entity)
-        members["ordinal"] = .integer(reject.ordinal)
-        members["byte_offset"] = .integer(reject.byteOffset)
-        members["length"] = .integer(reject.length)
-        members["errors"] = .array(reject.errors.map { self.members($0).value })
-        return members
+    var short: JSONValue {
+        [
+            "number": .integer(reject.number), "state": .string(reject.state.rawValue), "job": .integer(reject.job),
+            "source": .string(reject.source), "entity": .string(reject.entity), "ordinal": .integer(reject.ordinal),
+            "byte_offset": .integer(reject.byteOffset), "length": .integer(reject.length),
+            "errors": .array(reject.errors.map(members)),
+        ]
     }
 
     /// The same with the record's bytes, and the commands that repair it.
-    var members: JSONMembers {
+    var members: JSONValue {
         var members = short
         if hidesValues {
             members["hidden"] = .boolean(true)
         } else {
             let bytes = reject.record.prefix(Self.mostBytes)
             members["record_base64"] = .string(Data(bytes).base64EncodedString())
-            members.set("record", String(validating: bytes, as: UTF8.self).map { .string($0) })
+            members["record"] = String(validating: bytes, as: UTF8.self).map { .string($0) }
             if bytes.count < reject.record.count || reject.isPartial { members["truncated"] = .boolean(true) }
         }
         let name = URL(fileURLWithPath: store).lastPathComponent
-        members["repair"] = .array(
-            [
-                "importer rejects \(name.shellQuoted) --to rejects.ndjson",
-                "importer retry \(name.shellQuoted) rejects.ndjson",
-            ].map { .string($0) }
-        )
+        members["repair"] = .strings([
+            "importer rejects \(name.shellQuoted) --to rejects.ndjson",
+            "importer retry \(name.shellQuoted) rejects.ndjson",
+        ])
         return members
     }
 
-    private func members(_ error: RecordError) -> JSONMembers {
+    private func members(_ error: RecordError) -> JSONValue {
         let fault = fault(of: error)
-        var members = JSONMembers()
-        members["key_path"] = .string(error.keyPath)
-        members["code"] = .string(error.code.rawValue)
-        members["expected"] = .string(error.expected)
-        members["found"] = .string(error.found)
-        members["byte_offset"] = .integer(error.byteOffset)
-        members["message"] = .string(error.words())
+        var members: JSONValue = [
+            "key_path": .string(error.keyPath), "code": .string(error.code.rawValue),
+            "expected": .string(error.expected), "found": .string(error.found),
+            "byte_offset": .integer(error.byteOffset), "message": .string(error.words()),
+        ]
         if let fault {
             members["start"] = .integer(Int64(fault.lowerBound))
             members["end"] = .integer(Int64(fault.upperBound))

@@ -14,10 +14,9 @@ struct RejectsRoute: Sendable {
         let limit = try request.count("limit", default: Self.defaultLimit, most: Self.mostLimit)
         let after = request.parameter("after")
         let page = try await routes.inspect { try $0.rejects(in: group, after: after, limit: limit) }
-        var content = JSONMembers()
-        content["rejects"] = .array((page?.rejects ?? []).map { members($0).value })
-        content["next"] = page?.next.map { .string($0) } ?? .null
-        return Answer(content)
+        return Answer([
+            "rejects": .array((page?.rejects ?? []).map(members)), "next": page?.next.map { .string($0) } ?? .null,
+        ])
     }
 
     func answer(number text: String) async throws -> Answer {
@@ -35,34 +34,24 @@ struct RejectsRoute: Sendable {
         )
     }
 
-    private func groups() async throws -> JSONMembers {
+    private func groups() async throws -> JSONValue {
         let found = try await routes.inspect { try $0.rejectGroups() }
-        var content = JSONMembers()
-        content["open"] = .integer(found?.open ?? 0)
-        content["groups"] = .array(
-            (found?.groups ?? []).map { group in
-                let errors = group.errors
-                var first = JSONMembers()
-                first["source"] = .string(errors.first.source)
-                first["byte_offset"] = .integer(errors.first.byteOffset)
-                first["record"] = .integer(errors.first.record)
-                var members = JSONMembers()
-                members["group"] = .string(group.name)
-                members["entity"] = .string(errors.entity)
-                members["key_path"] = .string(errors.keyPath)
-                members["code"] = .string(errors.code)
-                members["expected"] = .string(errors.expected)
-                members["found"] = .string(errors.found)
-                members["count"] = .integer(errors.count)
-                members["text"] = .string(routes.options.groupText(errors))
-                members["first"] = first.value
-                return members.value
-            }
-        )
-        return content
+        let groups = (found?.groups ?? []).map { group -> JSONValue in
+            let errors = group.errors
+            return [
+                "group": .string(group.name), "entity": .string(errors.entity), "key_path": .string(errors.keyPath),
+                "code": .string(errors.code), "expected": .string(errors.expected), "found": .string(errors.found),
+                "count": .integer(errors.count), "text": .string(routes.options.groupText(errors)),
+                "first": [
+                    "source": .string(errors.first.source), "byte_offset": .integer(errors.first.byteOffset),
+                    "record": .integer(errors.first.record),
+                ],
+            ]
+        }
+        return ["open": .integer(found?.open ?? 0), "groups": .array(groups)]
     }
 
-    private func members(_ reject: StoreInspection.Reject) -> JSONMembers {
+    private func members(_ reject: StoreInspection.Reject) -> JSONValue {
         RejectContent(reject: reject, store: routes.options.store, hidesValues: routes.options.hidesValues).short
     }
 }

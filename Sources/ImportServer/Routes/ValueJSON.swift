@@ -29,13 +29,22 @@ struct ValueJSON: Sendable {
         case .real(let number): return .double(number)
         case .text(let text): return .string(text)
         case .blob(let bytes):
-            var members = JSONMembers()
-            members["base64"] = .string(Data(bytes).base64EncodedString())
+            var members: JSONValue = ["base64": .string(Data(bytes).base64EncodedString())]
             if !isCut { members["bytes"] = .integer(Int64(bytes.count)) }
-            return members.value
+            return members
         }
     }
 
     /// What there is instead of a value.
-    static let hidden = JSONValue.object([JSONValue.Member(key: "hidden", value: .boolean(true))])
+    static let hidden: JSONValue = ["hidden": true]
+
+    /// The values of a row by the names of its attributes.
+    func values(of row: RecordPage.Row, _ attributes: [AttributeDescription]) -> JSONValue {
+        JSONValue(
+            attributes.enumerated().map { index, attribute in
+                let value = row.record.values[index]
+                return (attribute.name, self.value(value, of: attribute, isCut: row.cut.contains(index)))
+            }
+        )
+    }
 }

@@ -43,18 +43,16 @@ struct ChangeLineWriter {
     // MARK: Header and footer
 
     static func append(_ header: ChangeSetHeader, to output: inout [UInt8]) {
-        func member(_ key: String, _ value: JSONValue) -> JSONValue.Member { .init(key: key, value: value) }
         func state(_ state: ChangeSetHeader.State) -> JSONValue {
-            let objects = state.objects.map { member($0.entity, .number(String($0.count))) }
-            return .object([member("name", .string(state.name)), member("objects", .object(objects))])
+            let objects = state.objects.map { ($0.entity, JSONValue.number(String($0.count))) }
+            return ["name": .string(state.name), "objects": JSONValue(objects)]
         }
-        let value = JSONValue.object([
-            member("format", .string(format)), member("version", .number(String(version))),
-            member("program", .string(header.program)), member("old", state(header.old)),
-            member("new", state(header.new)),
-            member("entities", .object(header.entities.map { member($0.name, $0.json) })),
-            member("options", .object(header.options.map { member($0.name, $0.value) })),
-        ])
+        let value: JSONValue = [
+            "format": .string(format), "version": .number(String(version)), "program": .string(header.program),
+            "old": state(header.old), "new": state(header.new),
+            "entities": JSONValue(header.entities.map { ($0.name, $0.json) }),
+            "options": JSONValue(header.options.map { ($0.name, $0.value) }),
+        ]
         output.append(contentsOf: value.serialized().utf8)
         output.append(UInt8(ascii: "\n"))
     }
@@ -274,47 +272,38 @@ struct ChangeLineWriter {
 extension ChangedEntity {
     /// The entity as a header has it, in the words of a model file.
     fileprivate var json: JSONValue {
-        func member(_ key: String, _ value: JSONValue) -> JSONValue.Member { .init(key: key, value: value) }
-        func strings(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
-        var members = [member("identifier", strings(identifier))]
-        members.append(
-            member(
-                "attributes",
-                .object(attributes.map { member($0.name, .object($0.description?.members ?? [member("type", "any")])) })
-            )
-        )
+        var members: JSONValue = ["identifier": .strings(identifier)]
+        members["attributes"] = JSONValue(attributes.map { ($0.name, $0.description?.json ?? ["type": "any"]) })
         if !relationships.isEmpty {
-            let values = relationships.map { relationship in
-                var keys = [member("entity", .string(relationship.entity))]
-                if relationship.isToMany { keys.append(member("toMany", true)) }
-                if relationship.isOwned { keys.append(member("owned", true)) }
-                if relationship.isOrdered { keys.append(member("ordered", true)) }
-                if relationship.isIncluded { keys.append(member("included", true)) }
-                return member(relationship.name, .object(keys))
-            }
-            members.append(member("relationships", .object(values)))
+            members["relationships"] = JSONValue(
+                relationships.map { relationship in
+                    var keys: JSONValue = ["entity": .string(relationship.entity)]
+                    if relationship.isToMany { keys["toMany"] = true }
+                    if relationship.isOwned { keys["owned"] = true }
+                    if relationship.isOrdered { keys["ordered"] = true }
+                    if relationship.isIncluded { keys["included"] = true }
+                    return (relationship.name, keys)
+                }
+            )
         }
-        if !together.isEmpty { members.append(member("together", .array(together.map(strings)))) }
-        var only: [JSONValue.Member] = []
-        if !onlyOld.isEmpty { only.append(member("old", strings(onlyOld))) }
-        if !onlyNew.isEmpty { only.append(member("new", strings(onlyNew))) }
-        if !only.isEmpty { members.append(member("only", .object(only))) }
-        return .object(members)
+        if !together.isEmpty { members["together"] = .array(together.map(JSONValue.strings)) }
+        var only: JSONValue = [:]
+        if !onlyOld.isEmpty { only["old"] = .strings(onlyOld) }
+        if !onlyNew.isEmpty { only["new"] = .strings(onlyNew) }
+        if only != [:] { members["only"] = only }
+        return members
     }
 }
 
 extension AttributeDescription {
     /// What of it says how its values are written.
-    fileprivate var members: [JSONValue.Member] {
-        func member(_ key: String, _ value: JSONValue) -> JSONValue.Member { .init(key: key, value: value) }
-        var members = [member("type", .string(type.rawValue))]
-        if type == .date, storage != .iso8601 { members.append(member("storage", .string(storage.rawValue))) }
-        if !formats.isEmpty { members.append(member("format", .array(formats.map { .string($0) }))) }
-        if let timeZone { members.append(member("timeZone", .string(timeZone))) }
-        if isWallClock { members.append(member("wallClock", true)) }
-        if !bits.isEmpty {
-            members.append(member("bits", .object(bits.map { member($0.name, .number(String($0.position))) })))
-        }
+    fileprivate var json: JSONValue {
+        var members: JSONValue = ["type": .string(type.rawValue)]
+        if type == .date, storage != .iso8601 { members["storage"] = .string(storage.rawValue) }
+        if !formats.isEmpty { members["format"] = .strings(formats) }
+        members["timeZone"] = timeZone.map { .string($0) }
+        if isWallClock { members["wallClock"] = true }
+        if !bits.isEmpty { members["bits"] = JSONValue(bits.map { ($0.name, .number(String($0.position))) }) }
         return members
     }
 }

@@ -183,12 +183,12 @@ extension DifferenceOptions {
             .array(properties.map { .string("\($0.entity ?? "*").\($0.name)") })
         }
         var named: [ChangeSetHeader.NamedOption] = []
-        if !entities.isEmpty { named.append(.init("entity", .array(entities.map { .string($0) }))) }
+        if !entities.isEmpty { named.append(.init("entity", .strings(entities))) }
         if let predicate { named.append(.init("where", .string(predicate.text))) }
         if !roots.isEmpty {
             let values = roots.map { root -> JSONValue in
                 guard let identifier = root.identifier else { return .string(root.entity) }
-                return .object([.init(key: root.entity, value: .array(identifier.map { .string($0) }))])
+                return JSONValue([(root.entity, .strings(identifier))])
             }
             named.append(.init("root", .array(values)))
         }
@@ -196,10 +196,8 @@ extension DifferenceOptions {
         if !excluded.isEmpty { named.append(.init("exclude", texts(excluded))) }
         if !only.isEmpty { named.append(.init("only", texts(only))) }
         if !identifiers.isEmpty {
-            let members = identifiers.sorted { $0.key < $1.key }.map { entity, names in
-                JSONValue.Member(key: entity, value: .array(names.map { .string($0) }))
-            }
-            named.append(.init("identifier", .object(members)))
+            let members = identifiers.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.strings($0.value)) }
+            named.append(.init("identifier", JSONValue(members)))
         }
         if old != .changed { named.append(.init("old", .string(old.rawValue))) }
         if isReversed { named.append(.init("reverse", true)) }

@@ -73,11 +73,11 @@ extension ModelMigration {
         /// The rows, or links, that it concerns.
         public let count: Int64
         /// The first three of them.
-        public let rows: [Row]
+        public private(set) var rows: [Row] = []
         /// Whether it is a loss that can be allowed.
-        public let isLoss: Bool
+        public private(set) var isLoss = false
         /// What to do about it; nil where there is nothing to advise.
-        public let advice: String?
+        public private(set) var advice: String?
     }
 
     /// A row that stands against a step.

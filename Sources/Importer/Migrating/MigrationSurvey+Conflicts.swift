@@ -15,7 +15,6 @@ extension MigrationSurvey {
             ModelMigration.Obstacle(
                 reason: "these are open",
                 count: open,
-                rows: [],
                 isLoss: true,
                 advice: "List them (importer conflicts STORE), and resolve them first (importer resolve STORE)."
             )

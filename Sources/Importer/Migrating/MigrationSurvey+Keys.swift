@@ -4,7 +4,7 @@ import ImportModel
 /// References that lead to no row, and so can become other ones only by themselves.
 extension MigrationSurvey {
     /// A refusal where references without a row would be lost, as the key that they have is another one now.
-    mutating func addKeys(_ index: Int, _ entity: String) throws {
+    mutating func addKeys(_ index: Int) throws {
         guard let links = map.match.links(of: index), map.isPresent(links) else { return }
         // Both sides of a relationship have the same links.
         if let inverse = new.relationships[index].inverse, inverse < index,
@@ -25,22 +25,13 @@ extension MigrationSurvey {
         }
         guard !lost.isEmpty else { return }
         let condition = lost.map(\.inParentheses).joined(separator: " OR ").inParentheses
-        let held = try count(linkRows(links, condition))
-        guard held > 0 else { return }
-        add(
-            .destinationChanged,
-            entity,
-            new.relationships[index].description.name,
-            "refers by another key",
-            try linkObstacle(
-                links,
-                "these lead to rows that are not there, and would be lost",
-                count: held,
-                isLoss: false,
-                advice: "Import the rows first, or clear the references.",
-                where: condition
-            )
+        let obstacle = try linkObstacle(
+            links,
+            "these lead to rows that are not there, and would be lost",
+            advice: "Import the rows first, or clear the references.",
+            where: condition
         )
+        if let obstacle { add(.destinationChanged, of: index, "refers by another key", obstacle) }
     }
 
     /// The condition that references have no row, and cannot become new ones without it; nil where all can.
@@ -81,26 +72,19 @@ extension MigrationSurvey {
             let reason = "these wait for rows that are not there yet"
             guard let new else {
                 let placement = old.relationships[relationship]
-                add(
-                    .relationshipGone,
-                    old.entities[placement.entity].name,
-                    placement.description.name,
-                    "is gone",
-                    ModelMigration.Obstacle(reason: reason, count: waiting, rows: [], isLoss: true, advice: nil)
-                )
+                let obstacle = ModelMigration.Obstacle(reason: reason, count: waiting, isLoss: true)
+                let (entity, name) = (old.entities[placement.entity].name, placement.description.name)
+                add(.relationshipGone, entity, name, "is gone", obstacle)
                 continue
             }
             guard !hasKeys(of: relationship, new) else { continue }
             add(
                 .destinationChanged,
-                self.new.entities[self.new.relationships[new].entity].name,
-                self.new.relationships[new].description.name,
+                of: new,
                 "refers by another key",
                 ModelMigration.Obstacle(
                     reason: reason,
                     count: waiting,
-                    rows: [],
-                    isLoss: false,
                     advice: "Import the rows first, or leave the keys of both sides as they are."
                 )
             )

@@ -55,16 +55,9 @@ extension MigrationSurvey {
             guard !isSaid else { return }
         }
         let condition = "\(order.sql) IS NOT NULL"
-        let held = try count(linkRows(links, condition))
-        guard held > 0 else { return }
-        let subject = list ?? index
-        add(
-            .orderChanged,
-            new.entities[new.relationships[subject].entity].name,
-            new.relationships[subject].description.name,
-            "has no place for the order of \(old.name(of: former))",
-            try linkObstacle(links, "these have an index in a list", count: held, isLoss: true, where: condition)
-        )
+        guard let obstacle = try linkObstacle(links, "these have an index in a list", isLoss: true, where: condition)
+        else { return }
+        add(.orderChanged, of: list ?? index, "has no place for the order of \(old.name(of: former))", obstacle)
     }
 
     /// Whether there is a column for the index of the objects at an end in the lists of the other end.
@@ -92,22 +85,13 @@ extension MigrationSurvey {
                 let own = zip(map.oldKey(end, "t"), references).map { "\($0) = \($1.sql)" } + [isGone]
                 let condition =
                     "EXISTS (SELECT 1 FROM \(map.table(ofOld: end)) AS t WHERE \(own.joined(separator: " AND ")))"
-                let held = try count(linkRows(links, condition))
-                guard held > 0 else { continue }
-                add(
-                    .destinationChanged,
-                    new.entities[new.relationships[index].entity].name,
-                    new.relationships[index].description.name,
-                    "refers to rows that go",
-                    try linkObstacle(
-                        links,
-                        "these refer to a \(old.entities[entity].name)",
-                        count: held,
-                        isLoss: false,
-                        advice: "Clear the references first, or keep the entity.",
-                        where: condition
-                    )
+                let obstacle = try linkObstacle(
+                    links,
+                    "these refer to a \(old.entities[entity].name)",
+                    advice: "Clear the references first, or keep the entity.",
+                    where: condition
                 )
+                if let obstacle { add(.destinationChanged, of: index, "refers to rows that go", obstacle) }
             }
         }
     }

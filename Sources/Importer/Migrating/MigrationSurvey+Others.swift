@@ -61,15 +61,14 @@ extension MigrationSurvey {
             reason: reason,
             count: count,
             rows: first.map { ModelMigration.Row(rowID: $0, identifier: []) },
-            isLoss: isLoss,
-            advice: nil
+            isLoss: isLoss
         )
         add(.othersInTheWay, table, nil, text, obstacle)
     }
 
     /// What changing the schema would end with.
     mutating func addComplaint(_ complaint: String) {
-        let obstacle = ModelMigration.Obstacle(reason: complaint, count: 1, rows: [], isLoss: false, advice: nil)
+        let obstacle = ModelMigration.Obstacle(reason: complaint, count: 1)
         add(.othersInTheWay, "schema", nil, "cannot be changed so", obstacle)
     }
 

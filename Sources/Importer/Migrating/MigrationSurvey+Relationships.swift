@@ -20,7 +20,7 @@ extension MigrationSurvey {
             add(.relationshipRenamed, entity, name, "is renamed from \(before.name)")
         }
         try addDestination(index, found, entity)
-        try addKeys(index, entity)
+        try addKeys(index)
         try addCardinality(index, found, entity)
         try addOrder(index, found, entity)
         if old.relationships[found].deleteRule != placement.deleteRule {
@@ -53,8 +53,7 @@ extension MigrationSurvey {
         let isKnown = map.match.successor(of: old.relationships[found].destination).map {
             new.home(of: $0) == new.home(of: placement.destination)
         }
-        let held = isKnown == true ? 0 : try count(linkRows(links))
-        let obstacle = held == 0 ? nil : try linkObstacle(links, "these lead to a \(name)", count: held, isLoss: false)
+        let obstacle = try isKnown == true ? nil : linkObstacle(links, "these lead to a \(name)")
         add(
             .destinationChanged,
             entity,
@@ -97,13 +96,7 @@ extension MigrationSurvey {
         let rows = try Row.fetchAll(database, sql: groups + " ORDER BY \(list) LIMIT 3").map { row in
             ModelMigration.Row(rowID: nil, identifier: row.databaseValues.map(\.plainText))
         }
-        return ModelMigration.Obstacle(
-            reason: reason,
-            count: count,
-            rows: rows,
-            isLoss: isLoss,
-            advice: nil
-        )
+        return ModelMigration.Obstacle(reason: reason, count: count, rows: rows, isLoss: isLoss)
     }
 
     private mutating func addOrder(_ index: Int, _ found: Int, _ entity: String) throws {
@@ -117,11 +110,8 @@ extension MigrationSurvey {
         let side: LinkSide = new.relationships[index].owner == index ? .destination : .source
         var obstacle: ModelMigration.Obstacle?
         if let order = map.order(at: side, links, "l"), try losesOrder(index) {
-            let isLink = map.isLink(links, "l").map { "\($0) AND " } ?? ""
-            let held = try count("\(map.linkTable(links)) AS l WHERE \(isLink)\(order.sql) IS NOT NULL")
-            if held > 0 {
-                obstacle = try linkObstacle(links, "these have an index in a list", count: held, isLoss: true)
-            }
+            let condition = "\(order.sql) IS NOT NULL"
+            obstacle = try linkObstacle(links, "these have an index in a list", isLoss: true, where: condition)
         }
         add(.orderChanged, entity, after.description.name, "does not keep its order", obstacle)
     }
@@ -179,26 +169,22 @@ extension MigrationSurvey {
         return "\(map.linkTable(links)) AS l" + (conditions.isEmpty ? "" : " WHERE \(conditions)")
     }
 
+    /// An obstacle where there are links that meet a condition.
     func linkObstacle(
         _ links: OldLinks,
         _ reason: String,
-        count: Int64,
-        isLoss: Bool,
+        isLoss: Bool = false,
         advice: String? = nil,
         where condition: String? = nil
-    ) throws -> ModelMigration.Obstacle {
+    ) throws -> ModelMigration.Obstacle? {
+        let count = try count(linkRows(links, condition))
+        guard count > 0 else { return nil }
         let isJoin = old.relationships[links.owner].shape == .join
         let own =
             map.references(to: .source, links, "l").map(\.sql) + map.references(to: .destination, links, "l").map(\.sql)
         let columns = ([isJoin ? "NULL" : "l.rowid"] + own).joined(separator: ", ")
         let sql = "SELECT \(columns) FROM \(linkRows(links, condition)) ORDER BY \(columns) LIMIT 3"
-        let rows = try Row.fetchAll(database, sql: sql).map { row in
-            let values = Array(row.databaseValues)
-            return ModelMigration.Row(
-                rowID: Int64.fromDatabaseValue(values[0]),
-                identifier: values.dropFirst().map(\.plainText)
-            )
-        }
+        let rows = try rows(sql)
         return ModelMigration.Obstacle(reason: reason, count: count, rows: rows, isLoss: isLoss, advice: advice)
     }
 
@@ -217,21 +203,12 @@ extension MigrationSurvey {
         let kept = Set(new.relationships.indices.compactMap { map.match.links(of: $0)?.owner })
         for (index, placement) in old.relationships.enumerated()
         where !map.match.relationships.contains(index) && map.match.successor(of: placement.entity) != nil {
-            var obstacle: ModelMigration.Obstacle?
             let links = OldLinks(owner: placement.owner, isReversed: false)
-            if !kept.contains(placement.owner), isPresent(links) {
-                let held = try count(linkRows(links))
-                if held > 0 { obstacle = try linkObstacle(links, "these have a value", count: held, isLoss: true) }
-            }
+            let isHeld = !kept.contains(placement.owner) && map.isPresent(links)
+            let obstacle = try isHeld ? linkObstacle(links, "these have a value", isLoss: true) : nil
             let name = map.match.successor(of: placement.entity).map { new.entities[$0].name } ?? ""
             add(.relationshipGone, name, placement.description.name, "is gone", obstacle)
         }
-    }
-
-    private func isPresent(_ links: OldLinks) -> Bool {
-        let placement = old.relationships[links.owner]
-        let table = placement.holder.map { old.table(of: $0) } ?? old.join(of: links.owner).table
-        return map.present.contains(ContinuedEntity.folded(table))
     }
 
     private mutating func addGone(_ entity: Int) throws {

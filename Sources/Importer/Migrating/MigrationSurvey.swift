@@ -63,6 +63,17 @@ struct MigrationSurvey {
         )
     }
 
+    /// Adds a step of a relationship of the new model.
+    mutating func add(
+        _ change: ModelMigration.Change,
+        of relationship: Int,
+        _ text: String,
+        _ obstacle: ModelMigration.Obstacle
+    ) {
+        let placement = new.relationships[relationship]
+        add(change, new.entities[placement.entity].name, placement.description.name, text, obstacle)
+    }
+
     // MARK: Rows
 
     /// Rows of old entities that become rows of an entity or its subentities.
@@ -120,7 +131,12 @@ struct MigrationSurvey {
         let key = old.hierarchy.identifier(of: entity).isEmpty ? [] : map.oldKey(entity, "o")
         let columns = (["o.rowid"] + key).joined(separator: ", ")
         let sql = "SELECT \(columns) FROM \(rows(of: [entity], condition)) ORDER BY o.rowid LIMIT \(limit)"
-        return try Row.fetchAll(database, sql: sql).map { row in
+        return try rows(sql)
+    }
+
+    /// The rows that a query returns: their row ids, then their identifiers.
+    func rows(_ sql: String) throws -> [ModelMigration.Row] {
+        try Row.fetchAll(database, sql: sql).map { row in
             let values = Array(row.databaseValues)
             return ModelMigration.Row(
                 rowID: Int64.fromDatabaseValue(values[0]),
@@ -232,25 +248,10 @@ struct MigrationSurvey {
     func sameKeys(_ all: String, columns: Int) throws -> ModelMigration.Obstacle? {
         let key = (0..<columns).map { "k\($0)" }.joined(separator: ", ")
         let several = "(SELECT \(key) FROM (\(all)) GROUP BY \(key) HAVING count(*) > 1)"
-        let twice = try Int64.fetchOne(database, sql: "SELECT count(*) FROM (\(all)) WHERE (\(key)) IN \(several)") ?? 0
+        let twice = try count("(\(all)) WHERE (\(key)) IN \(several)")
         guard twice > 0 else { return nil }
-        let first = try Row.fetchAll(
-            database,
-            sql: "SELECT r, \(key) FROM (\(all)) WHERE (\(key)) IN \(several) ORDER BY r LIMIT 3"
-        )
-        return ModelMigration.Obstacle(
-            reason: "these have the same as another row",
-            count: twice,
-            rows: first.map { row in
-                let values = Array(row.databaseValues)
-                return ModelMigration.Row(
-                    rowID: Int64.fromDatabaseValue(values[0]),
-                    identifier: values.dropFirst().map(\.plainText)
-                )
-            },
-            isLoss: false,
-            advice: nil
-        )
+        let first = try rows("SELECT r, \(key) FROM (\(all)) WHERE (\(key)) IN \(several) ORDER BY r LIMIT 3")
+        return ModelMigration.Obstacle(reason: "these have the same as another row", count: twice, rows: first)
     }
 }
 

@@ -3,12 +3,6 @@ import Foundation
 import ImportPostgreSQL
 import Importer
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// Options of a store that is a schema of a PostgreSQL server.
 struct SchemaArguments: ParsableArguments {
     @Option(

@@ -1,11 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// Which file a path stands for, so that two paths of the same file are found to be equal.
 enum FileIdentity: Hashable {
     /// A file that is there, whatever links lead to it.

@@ -1,12 +1,6 @@
 import Foundation
 import Importer
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// The file of `--report`, opened before the import begins: better to learn then than hours later that it cannot be.
 final class ReportFile {
     private let path: String

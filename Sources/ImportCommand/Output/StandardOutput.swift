@@ -1,12 +1,6 @@
 import Foundation
 import Importer
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// The reader of standard output is gone.
 struct OutputClosed: Error {}
 

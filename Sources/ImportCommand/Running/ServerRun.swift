@@ -73,11 +73,7 @@ final class ServerRun {
     private static func open(_ address: String) {
         let browser = Process()
         browser.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        #if os(macOS)
-            browser.arguments = ["open", address]
-        #else
-            browser.arguments = ["xdg-open", address]
-        #endif
+        browser.arguments = ["xdg-open", address]
         browser.standardInput = FileHandle.nullDevice
         browser.standardOutput = FileHandle.nullDevice
         browser.standardError = FileHandle.nullDevice

@@ -2,12 +2,6 @@ import Dispatch
 import Foundation
 import Importer
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// Turns SIGINT, SIGTERM and SIGHUP into a request to stop; a second signal ends the process at once.
 ///
 /// The signals are blocked and one thread waits for them (`sigwait(3)`), so nothing has to be async-signal-safe.

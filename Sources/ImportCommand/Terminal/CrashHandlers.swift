@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// Gives the terminal back when a fault ends the program, and then lets happen what would have happened without it.
 ///

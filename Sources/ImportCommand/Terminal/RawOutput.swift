@@ -1,11 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// Writing to descriptors.
 enum RawOutput {
     /// Writes all of `text` and returns 0, or the `errno` of the write that failed.

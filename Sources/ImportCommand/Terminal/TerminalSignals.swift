@@ -2,12 +2,6 @@ import Foundation
 import Importer
 import Synchronization
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// What happens to a terminal beside its keys, and a way to wake anyone who waits for keys.
 ///
 /// The signals are blocked and one thread waits for them, as `SignalForwarding` does it.

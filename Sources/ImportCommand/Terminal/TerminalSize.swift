@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// How many characters a terminal shows.
 struct TerminalSize: Sendable, Hashable {

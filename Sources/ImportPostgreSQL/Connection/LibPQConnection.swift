@@ -1,13 +1,6 @@
 import CPostgreSQL
+import Glibc
 import Importer
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// A connection of libpq, and all calls that need it; what is between them, `ServerConnection` knows.
 ///

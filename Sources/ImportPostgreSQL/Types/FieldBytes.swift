@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// Values as COPY's binary format has them (<https://www.postgresql.org/docs/current/sql-copy.html#id-1.9.55.9.4>):
 /// numbers in network byte order, each type as its `…recv` function reads it.

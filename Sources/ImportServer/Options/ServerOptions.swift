@@ -1,10 +1,5 @@
+import Glibc
 import Importer
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// What a server shows, where it listens, and to whom it answers.
 package struct ServerOptions: Sendable {

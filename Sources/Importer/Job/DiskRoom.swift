@@ -1,14 +1,6 @@
 import Foundation
 import ImportModel
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// What a new import needs of its disks, as far as that is known before it begins.
 ///
 /// Without a model all chunks are kept until it is inferred from all records: about as much as the sources have,

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// What is in a chunk directory, and what of it may be removed: files whose names a manifest has reserved.
 extension ChunkDirectory {

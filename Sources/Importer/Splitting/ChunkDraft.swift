@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// A file of a chunk directory that is being written: it has a temporary name until all of it is there, so that a file with the
 /// name that it gets then is whole.

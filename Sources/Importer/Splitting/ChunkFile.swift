@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// An open file of a chunk directory, closed when it is dropped.
 ///
@@ -38,7 +32,7 @@ final class ChunkFile {
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         var filled = 0
         while filled < buffer.count, let base = buffer.baseAddress {
-            let count = readOnce(base + filled, buffer.count - filled)
+            let count = Glibc.read(descriptor, base + filled, buffer.count - filled)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw ImportError.system(errno, "read", path) }
             if count == 0 { break }
@@ -47,35 +41,15 @@ final class ChunkFile {
         return filled
     }
 
-    private func readOnce(_ base: UnsafeMutableRawPointer, _ count: Int) -> Int {
-        #if canImport(Darwin)
-            Darwin.read(descriptor, base, count)
-        #elseif canImport(Musl)
-            Musl.read(descriptor, base, count)
-        #else
-            Glibc.read(descriptor, base, count)
-        #endif
-    }
-
     /// Writes all of `bytes`.
     func write(_ bytes: UnsafeRawBufferPointer) throws {
         var written = 0
         while written < bytes.count, let base = bytes.baseAddress {
-            let count = writeOnce(base + written, bytes.count - written)
+            let count = Glibc.write(descriptor, base + written, bytes.count - written)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw ImportError.system(errno, "write", path) }
             written += count
         }
-    }
-
-    private func writeOnce(_ base: UnsafeRawPointer, _ count: Int) -> Int {
-        #if canImport(Darwin)
-            Darwin.write(descriptor, base, count)
-        #elseif canImport(Musl)
-            Musl.write(descriptor, base, count)
-        #else
-            Glibc.write(descriptor, base, count)
-        #endif
     }
 
     /// Cuts the file off after `size` bytes.

@@ -1,9 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#endif
-
 /// A chunk directory's table of contents, `manifest.ndjson`: a header line, then a line per sealed chunk.
 ///
 /// It only ever grows at its end. Each line carries a checksum of itself. The names of chunk files are reserved in it

@@ -1,12 +1,5 @@
+import Glibc
 import ImportModel
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// The bytes of a chunk that is being filled and that are not written yet: whole lines, then what there is of the record that is
 /// open.

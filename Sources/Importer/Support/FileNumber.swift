@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// The device and inode of a file (`stat(2)`), to notice that a path leads to another one than before.
 package struct FileNumber: Hashable, Sendable {

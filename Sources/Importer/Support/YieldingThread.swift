@@ -22,19 +22,13 @@ enum YieldingThread {
         nonisolated(unsafe) var result: Swift.Result<Result, any Error>?
         let end = DispatchSemaphore(value: 0)
         try SystemThread.start(to: "read ahead") {
-            yieldToOthers()
+            // Of this thread alone; where it is refused, nothing is lost but time.
+            _ = nice(niceness)
             result = Swift.Result { try body() }
             end.signal()
         }
         end.wait()
         guard let result else { throw ImportError(.fault, "the splitter's thread ended without a result") }
         return try result.get()
-    }
-
-    private static func yieldToOthers() {
-        #if os(Linux)
-            // There it is not the whole process's; where it is refused, nothing is lost but time.
-            _ = nice(niceness)
-        #endif
     }
 }

@@ -31,11 +31,7 @@ extension ComparisonPlan {
     }
 
     /// Finds the owner of each entity: the first in the model's order that is not itself owned by it in the end.
-    mutating func addOwners(
-        _ sides: BothSides<SideSchema>,
-        _ places: [ExactText: Int],
-        _ options: DifferenceOptions
-    ) {
+    mutating func addOwners(_ sides: BothSides<SideSchema>) {
         for child in entities.indices {
             let name = entities[child].name
             let schemas = Side.allCases.map { sides[$0].entity(name) }

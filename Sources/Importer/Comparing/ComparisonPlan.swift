@@ -70,16 +70,11 @@ struct ComparedEntity {
     }
 
     var name: String
-    /// Its own name, and those of the entities that it inherits from.
-    var lineage: [String]
-    /// Nil where a state lacks the table.
-    var tables: BothSides<String?>
+    /// What either state has of it; nil where it lacks the table.
+    var stored: BothSides<SideSchema.Entity?>
     var identifier: [String]
-    var identifierColumns: BothSides<[String]>
     var identifierIsUnique: BothSides<Bool>
     var identifierMayBeNull: BothSides<Bool>
-    /// What its table's row ids are called; nil where they have no name, or where there are none.
-    var rowIDs: BothSides<String?>
     /// Those that both states have first, but for those of the identifier.
     var attributes: [Attribute]
     var references: [Reference]
@@ -87,9 +82,6 @@ struct ComparedEntity {
     var joins: [Join] = []
     /// The index of its owner's entity, and the place of its relationship there.
     var owner: (entity: Int, place: Int)?
-    var rowKeys: BothSides<String?>
-    var together: [[String]]
-    var fetched: BothSides<FetchedEntity?>
     /// Whether its objects are told.
     var isListed = true
     /// Whether those that nobody owns are told by themselves, or only where an included reference leads to them.
@@ -101,10 +93,14 @@ struct ComparedEntity {
 
     /// Whether its objects are values of their owner.
     var isValue: Bool { identifier.isEmpty }
+    /// Its own name, and those of the entities that it inherits from.
+    var lineage: [String] { (stored.new ?? stored.old)?.lineage ?? [name] }
+    var together: [[String]] { (stored.new ?? stored.old)?.together ?? [] }
+    func identifierColumns(_ side: Side) -> [String] { stored[side]?.identifier.map(\.column) ?? [] }
 
     /// The columns by which rows of other tables refer to its rows.
     func keyColumns(_ side: Side) -> [String] {
-        isValue ? [rowKeys[side] ?? "rowid"] : identifierColumns[side]
+        isValue ? [stored[side]?.rowKey ?? "rowid"] : identifierColumns(side)
     }
 }
 
@@ -155,7 +151,7 @@ struct ComparisonPlan {
             self.only.append(only)
         }
         addJoins(sides, places)
-        addOwners(sides, places, options)
+        addOwners(sides)
         apply(options)
         try checkIdentifiers(sides)
     }
@@ -221,21 +217,12 @@ struct ComparisonPlan {
         }
         let entity = ComparedEntity(
             name: name,
-            lineage: (new ?? old)?.lineage ?? [name],
-            tables: BothSides(old?.table, new?.table),
+            stored: sides,
             identifier: any.identifier.map(\.name),
-            identifierColumns: BothSides(
-                old?.identifier.map(\.column) ?? [],
-                new?.identifier.map(\.column) ?? []
-            ),
             identifierIsUnique: BothSides(old?.isUnique ?? true, new?.isUnique ?? true),
             identifierMayBeNull: BothSides(old?.mayBeNull ?? false, new?.mayBeNull ?? false),
-            rowIDs: BothSides(old?.rowID, new?.rowID),
             attributes: attributes,
-            references: references,
-            rowKeys: BothSides(old?.rowKey, new?.rowKey),
-            together: (new ?? any).together,
-            fetched: BothSides(old?.fetched, new?.fetched)
+            references: references
         )
         return (entity, only)
     }
@@ -278,7 +265,7 @@ struct ComparisonPlan {
 
     private func checkIdentifiers(_ stores: BothSides<SideSchema>) throws {
         for entity in entities where entity.isValue && entity.owner == nil && entity.isListed {
-            let store = entity.tables.old == nil ? stores.new.store : stores.old.store
+            let store = entity.stored.old == nil ? stores.new.store : stores.old.store
             throw ImportError(
                 .identifierUnknown,
                 at: store,

@@ -19,9 +19,22 @@ struct ComparisonStatements {
 
     private func entity(_ index: Int) -> ComparedEntity { plan.entities[index] }
 
+    private func layout(_ index: Int) -> RowLayoutOfEntity { RowLayoutOfEntity(entity(index), plan) }
+
+    /// The entity's table, quoted; nil where the state lacks it.
+    private func table(_ index: Int) -> String? { entity(index).stored[side]?.table.quotedIdentifier }
+
+    /// The column of its row ids; nil where they have no name, or where there are none.
+    private func rowID(of index: Int) -> String? { entity(index).stored[side]?.rowID.map { column($0, of: index) } }
+
+    /// Some of an entity's rows; nil where the state has none.
+    private func select(_ columns: [String], of index: Int, _ rest: String) -> SQLText? {
+        table(index).map { SQLText("SELECT \(columns.joined(separator: ", ")) FROM \($0) \(rest)") }
+    }
+
     /// A column with its table, quoted.
     private func column(_ name: String, of index: Int) -> String {
-        "\((entity(index).tables[side] ?? "").quotedIdentifier).\(name.quotedIdentifier)"
+        "\(table(index) ?? "").\(name.quotedIdentifier)"
     }
 
     private func key(of index: Int) -> [String] { entity(index).keyColumns(side).map { column($0, of: index) } }
@@ -46,8 +59,7 @@ struct ComparisonStatements {
 
     /// The columns of an object's own.
     private func own(_ index: Int) -> [String] {
-        let layout = RowLayoutOfEntity(entity(index), plan)
-        return layout.columns(side).map { $0.map { column($0, of: index) } ?? "NULL" }
+        layout(index).columns(side).map { $0.map { column($0, of: index) } ?? "NULL" }
     }
 
     /// All objects of an entity that belong to no other; nil where the state has none.
@@ -62,15 +74,15 @@ struct ComparisonStatements {
         only identifiers: [[String]]? = nil,
         isSieved: Bool = false
     ) -> SQLText? {
-        guard let table = entity(index).tables[side] else { return nil }
+        guard let table = table(index) else { return nil }
         var text = "SELECT \(own(index).joined(separator: ", "))"
         if let predicate { text += ", (\(predicate.sql))" }
         var arguments = predicate?.arguments ?? []
-        let rowID = isSieved ? entity(index).rowIDs[side] : nil
+        let rowID = isSieved ? rowID(of: index) : nil
         // SQLite looks up each row that is left, and not which of all rows are.
-        text += " FROM " + (rowID == nil ? "" : "temp.\(RowSieve.left(index)) CROSS JOIN ") + table.quotedIdentifier
+        text += " FROM " + (rowID == nil ? "" : "temp.\(RowSieve.left(index)) CROSS JOIN ") + table
         if let rowID {
-            text += " WHERE \(column(rowID, of: index)) = \(RowSieve.left(index)).id"
+            text += " WHERE \(rowID) = \(RowSieve.left(index)).id"
         } else if let identifiers {
             text += " WHERE " + condition(key(of: index), identifiers, &arguments)
         } else if let isUnowned = isUnowned(index) {
@@ -87,23 +99,23 @@ struct ComparisonStatements {
 
     /// That an object belongs to no other; nil where none does.
     private func isUnowned(_ index: Int) -> String? {
-        guard let owner = entity(index).owner, let table = entity(owner.entity).tables[side] else { return nil }
+        guard let owner = entity(index).owner, let table = table(owner.entity) else { return nil }
         let columns = ownerKey(of: index)
         // What belongs to a part of nothing does not, either.
         let isPart = entity(owner.entity).isValue ? isUnowned(owner.entity).map { " AND NOT (\($0))" } : nil
-        return columns.map { "\($0) IS NULL OR " }.joined() + "NOT EXISTS (SELECT 1 FROM \(table.quotedIdentifier) "
+        return columns.map { "\($0) IS NULL OR " }.joined() + "NOT EXISTS (SELECT 1 FROM \(table) "
             + "WHERE \(equal(key(of: owner.entity), columns))\(isPart ?? ""))"
     }
 
     /// The objects without identifier that belong to no other, in the order of what they have.
     func leftOut(_ index: Int) -> SQLText? {
-        guard let table = entity(index).tables[side] else { return nil }
-        return sorted(cells(of: index), table.quotedIdentifier, isUnowned(index) ?? "1")
+        guard let table = table(index) else { return nil }
+        return sorted(cells(of: index), table, isUnowned(index) ?? "1")
     }
 
     /// The links of a many-to-many of what is not there, or of objects without identifier with what these have.
     func leftOut(_ index: Int, _ join: ComparedEntity.Join) -> SQLText? {
-        guard let links = join.tables[side]?.quotedIdentifier, let table = entity(index).tables[side]?.quotedIdentifier
+        guard let links = join.tables[side]?.quotedIdentifier, let table = table(index)
         else { return nil }
         let columns = join.columns[side].map { "\(links).\($0.quotedIdentifier)" }
         let others = join.destinationColumns[side].map { "\(links).\($0.quotedIdentifier)" }
@@ -114,7 +126,7 @@ struct ComparisonStatements {
 
     /// What both states have of an object without identifier: but for row ids.
     private func cells(of index: Int) -> [String] {
-        let layout = RowLayoutOfEntity(entity(index), plan)
+        let layout = layout(index)
         let rowIDs = Set(
             entity(index).references.filter { entity($0.destination).isValue }.flatMap { $0.columns[side] }
         )
@@ -162,10 +174,10 @@ struct ComparisonStatements {
     /// - Parameter owners: the entities around it, the outermost first.
     func owned(_ index: Int, in owners: [Int]) -> SQLText? {
         let chain = owners + [index]
-        guard chain.allSatisfy({ entity($0).tables[side] != nil }), chain.count > 1 else { return nil }
+        guard chain.allSatisfy({ table($0) != nil }), chain.count > 1 else { return nil }
         // The outermost object is known by what refers to it.
         let path = ownerKey(of: chain[1]) + chain[1...].dropLast().flatMap { key(of: $0) }
-        let tables = chain[1...].map { (entity($0).tables[side] ?? "").quotedIdentifier }
+        let tables = chain[1...].map { table($0) ?? "" }
         let pairs = zip(chain[1...], chain[2...]).map { equal(key(of: $0), ownerKey(of: $1)) }
         let isThere = ownerKey(of: chain[1]).map { "\($0) IS NOT NULL" }
         return SQLText(
@@ -178,8 +190,7 @@ struct ComparisonStatements {
     /// How the objects of one owner are ordered.
     private func order(of index: Int) -> String {
         guard entity(index).isValue else { return ordered(key(of: index)) }
-        let layout = RowLayoutOfEntity(entity(index), plan)
-        let columns = (layout.columns(side).compactMap(\.self)).map { column($0, of: index) }
+        let columns = layout(index).columns(side).compactMap(\.self).map { column($0, of: index) }
         let owned = entity(index).owner.map { entity($0.entity).owned[$0.place] }
         let position = owned?.positions[side].map { column($0, of: index) }
         let first = position.map { ["\($0) IS NULL", $0] } ?? []
@@ -194,29 +205,19 @@ struct ComparisonStatements {
 
     /// The object with an identifier, which is bound.
     func object(_ index: Int) -> SQLText? {
-        guard let table = entity(index).tables[side] else { return nil }
-        return SQLText(
-            "SELECT \(own(index).joined(separator: ", ")) FROM \(table.quotedIdentifier) WHERE \(marks(key(of: index)))"
-        )
+        select(own(index), of: index, "WHERE \(marks(key(of: index)))")
     }
 
     /// The objects that belong to one, whose key is bound.
     func owned(_ index: Int) -> SQLText? {
-        guard let table = entity(index).tables[side] else { return nil }
-        return SQLText(
-            "SELECT \(own(index).joined(separator: ", ")) FROM \(table.quotedIdentifier) WHERE "
-                + "\(marks(ownerKey(of: index))) ORDER BY \(order(of: index))"
-        )
+        select(own(index), of: index, "WHERE \(marks(ownerKey(of: index))) ORDER BY \(order(of: index))")
     }
 
     /// The identifiers of a list, whose owner's key is bound, in its order.
     func list(_ index: Int, position: String) -> SQLText? {
-        guard let table = entity(index).tables[side] else { return nil }
-        let position = column(position, of: index)
-        return SQLText(
-            "SELECT \(key(of: index).joined(separator: ", ")) FROM \(table.quotedIdentifier) WHERE "
-                + "\(marks(ownerKey(of: index))) ORDER BY \(position) IS NULL, \(position), \(ordered(key(of: index)))"
-        )
+        let (position, key) = (column(position, of: index), key(of: index))
+        let order = "\(position) IS NULL, \(position), \(ordered(key))"
+        return select(key, of: index, "WHERE \(marks(ownerKey(of: index))) ORDER BY \(order)")
     }
 
     // MARK: Row ids
@@ -224,36 +225,30 @@ struct ComparisonStatements {
     /// Packs an entity's rows between two row ids, which are bound, in the order of their row ids; nil where rows have no row id that
     /// could be named, or where the identifier has too many columns.
     func scan(_ index: Int) -> SQLText? {
-        guard let table = entity(index).tables[side], let rowID = entity(index).rowIDs[side] else { return nil }
-        let layout = RowLayoutOfEntity(entity(index), plan)
+        guard let id = rowID(of: index) else { return nil }
+        let layout = layout(index)
         var cells = columns(layout.shared, of: index)
         let key = columns(0..<layout.keyCount, of: index)
         // A row that is too wide for one call has digests of its parts.
         if 1 + key.count + cells.count > RowBlock.mostArguments { cells = digests(of: cells) }
         guard 1 + key.count + cells.count <= RowBlock.mostArguments else { return nil }
-        let id = column(rowID, of: index)
-        return SQLText(
-            "SELECT 1 FROM \(table.quotedIdentifier) NOT INDEXED WHERE \(id) BETWEEN ?1 AND ?2 "
-                + "AND \(RowBlock.function)(\(([id] + key + cells).joined(separator: ", "))) ORDER BY \(id)"
-        )
+        let call = "\(RowBlock.function)(\(([id] + key + cells).joined(separator: ", ")))"
+        return select(["1"], of: index, "NOT INDEXED WHERE \(id) BETWEEN ?1 AND ?2 AND \(call) ORDER BY \(id)")
     }
 
     /// An entity's rows in the order of their identifiers: the identifier, the row id, and digests of what both states have.
     func digests(_ index: Int) -> SQLText? {
-        guard let table = entity(index).tables[side], let rowID = entity(index).rowIDs[side] else { return nil }
-        let layout = RowLayoutOfEntity(entity(index), plan)
+        guard let id = rowID(of: index) else { return nil }
+        let layout = layout(index)
         let digests = digests(of: columns(layout.shared, of: index))
         let key = columns(0..<layout.keyCount, of: index)
         // By an index, each row would be looked up where it is: sorting what is short takes less.
-        return SQLText(
-            "SELECT \((key + [column(rowID, of: index)] + digests).joined(separator: ", ")) "
-                + "FROM \(table.quotedIdentifier) ORDER BY \(ordered(key.map { "+\($0)" }))"
-        )
+        return select(key + [id] + digests, of: index, "ORDER BY \(ordered(key.map { "+\($0)" }))")
     }
 
     /// What both states have of a row, in the side's columns; null where it has none.
     private func columns(_ range: Range<Int>, of index: Int) -> [String] {
-        RowLayoutOfEntity(entity(index), plan).columns(side)[range].map { $0.map { column($0, of: index) } ?? "NULL" }
+        Array(own(index)[range])
     }
 
     /// Digests of as many expressions as a function may have arguments.
@@ -266,19 +261,13 @@ struct ComparisonStatements {
 
     /// The row id of the object with an identifier, which is bound.
     func rowID(_ index: Int) -> SQLText? {
-        guard let table = entity(index).tables[side], let rowID = entity(index).rowIDs[side] else { return nil }
-        return SQLText(
-            "SELECT \(column(rowID, of: index)) FROM \(table.quotedIdentifier) WHERE \(marks(key(of: index)))"
-        )
+        rowID(of: index).flatMap { select([$0], of: index, "WHERE \(marks(key(of: index)))") }
     }
 
     /// The first and the last row id of an entity.
     func ends(_ index: Int) -> SQLText? {
-        guard let table = entity(index).tables[side], let rowID = entity(index).rowIDs[side] else { return nil }
-        let id = column(rowID, of: index)
-        return SQLText(
-            "SELECT (SELECT min(\(id)) FROM \(table.quotedIdentifier)), (SELECT max(\(id)) FROM \(table.quotedIdentifier))"
-        )
+        guard let table = table(index), let id = rowID(of: index) else { return nil }
+        return SQLText("SELECT (SELECT min(\(id)) FROM \(table)), (SELECT max(\(id)) FROM \(table))")
     }
 
     // MARK: Links
@@ -287,7 +276,7 @@ struct ComparisonStatements {
     ///
     /// - Parameter bound: whether those of one object, whose key is bound; in the order of its list then.
     func links(_ index: Int, _ join: ComparedEntity.Join, bound: Bool) -> SQLText? {
-        guard let table = join.tables[side], entity(index).tables[side] != nil else { return nil }
+        guard let table = join.tables[side], self.table(index) != nil else { return nil }
         let own = join.columns[side].map(\.quotedIdentifier)
         let other = join.destinationColumns[side].map(\.quotedIdentifier)
         let position = join.positions[side]?.quotedIdentifier ?? "NULL"
@@ -314,7 +303,7 @@ struct ComparisonStatements {
 
     /// How many objects an entity has.
     func count(_ index: Int) -> SQLText? {
-        entity(index).tables[side].map { SQLText("SELECT count(*) FROM \($0.quotedIdentifier)") }
+        table(index).map { SQLText("SELECT count(*) FROM \($0)") }
     }
 }
 
@@ -334,7 +323,7 @@ struct RowLayoutOfEntity {
     private var names: BothSides<[String?]>
 
     init(_ entity: ComparedEntity, _ plan: ComparisonPlan) {
-        let identifier = entity.isValue ? [nil] : entity.identifierColumns.old.map(Optional.some)
+        let identifier = entity.isValue ? [nil] : entity.identifierColumns(.old).map(Optional.some)
         keyCount = max(identifier.count, entity.identifier.count, 1)
         var names = BothSides<[String?]>([], [])
         func add(_ old: String?, _ new: String?) -> Int {
@@ -345,10 +334,10 @@ struct RowLayoutOfEntity {
         for place in 0..<keyCount {
             func key(_ side: Side) -> String? {
                 let columns = entity.keyColumns(side)
-                return entity.tables[side] != nil && columns.indices.contains(place) ? columns[place] : nil
+                return entity.stored[side] != nil && columns.indices.contains(place) ? columns[place] : nil
             }
             // Values are known by no key, but those that others refer to.
-            let isKnown = !entity.isValue || entity.rowKeys.old != nil || entity.rowKeys.new != nil
+            let isKnown = !entity.isValue || entity.stored.old?.rowKey != nil || entity.stored.new?.rowKey != nil
             _ = add(isKnown ? key(.old) : nil, isKnown ? key(.new) : nil)
         }
         var attributes = [Int](repeating: 0, count: entity.attributes.count)

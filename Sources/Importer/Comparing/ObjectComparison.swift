@@ -99,7 +99,8 @@ final class ObjectComparison {
         counts[index].unchanged += same ?? 0
         var rows = BothSides<ComparedRows?>(nil, nil)
         for side in Side.allCases {
-            let predicate = try entity.fetched[side].flatMap { try options.predicate?.compiled(for: $0).condition }
+            let fetched = entity.stored[side]?.fetched
+            let predicate = try fetched.flatMap { try options.predicate?.compiled(for: $0).condition }
             let text = statements[side].roots(index, predicate: predicate, only: entity.roots, isSieved: same != nil)
             rows[side] = try lookups.rows(text, path: 0, side)
         }
@@ -166,13 +167,14 @@ final class ObjectComparison {
 
     /// Goes to the next row, which must be identified.
     func advance(_ rows: ComparedRows, _ index: Int, _ side: Side) throws {
-        let entity = plan.entities[index]
-        guard !entity.isValue else { return try rows.advance() }
+        guard !plan.entities[index].isValue else { return try rows.advance() }
         let key = rows.path..<rows.path + layouts[index].keyCount
-        let before = !entity.identifierIsUnique[side] && rows.hasRow ? (0..<key.upperBound).map(rows.value) : nil
+        let isUnique = plan.entities[index].identifierIsUnique[side]
+        let before = !isUnique && rows.hasRow ? (0..<key.upperBound).map(rows.value) : nil
         try rows.advance()
         guard rows.hasRow else { return }
-        if entity.identifierMayBeNull[side], key.contains(where: rows.isNull) {
+        if plan.entities[index].identifierMayBeNull[side], key.contains(where: rows.isNull) {
+            let entity = plan.entities[index]
             throw ImportError(
                 .identifierMissing,
                 at: stores[side].store,
@@ -181,6 +183,7 @@ final class ObjectComparison {
             )
         }
         if let before, (0..<key.upperBound).map(rows.value) == before {
+            let entity = plan.entities[index]
             let values = before[key].map { "\($0.shown)" }.joined(separator: ", ")
             throw ImportError(
                 .identifierNotUnique,
@@ -377,7 +380,7 @@ final class ObjectComparison {
     private func isWithinIdentifier(_ reference: ComparedEntity.Reference, _ entity: ComparedEntity) -> Bool {
         Side.allCases.allSatisfy { side in
             reference.columns[side].allSatisfy { column in
-                entity.identifierColumns[side].contains { ContinuedEntity.folded($0) == ContinuedEntity.folded(column) }
+                entity.identifierColumns(side).contains { ContinuedEntity.folded($0) == ContinuedEntity.folded(column) }
             }
         }
     }

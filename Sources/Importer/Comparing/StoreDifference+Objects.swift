@@ -30,7 +30,7 @@ extension StoreDifference {
     var differences: [String] {
         plan.entities.indices.flatMap { index -> [String] in
             let entity = plan.entities[index]
-            guard entity.tables.old != nil, entity.tables.new != nil else { return [entity.name] }
+            guard entity.stored.old != nil, entity.stored.new != nil else { return [entity.name] }
             return (plan.only[index].old + plan.only[index].new).map { "\(entity.name).\($0)" }
         }
     }

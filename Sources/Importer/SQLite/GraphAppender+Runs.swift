@@ -41,11 +41,9 @@ extension GraphAppender {
 
     /// Whether links wait for rows, or rows for objects, that may come.
     private func isAwaited() throws -> Bool {
-        var isAwaited = false
-        try statements.run(
+        try statements.exists(
             "SELECT 1 WHERE EXISTS (SELECT 1 FROM _import_link) OR EXISTS (SELECT 1 FROM _import_stub)"
-        ) { _ in isAwaited = true }
-        return isAwaited
+        )
     }
 
     private func append(

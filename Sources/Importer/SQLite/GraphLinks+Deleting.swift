@@ -85,9 +85,7 @@ extension GraphLinks {
             for other in keys {
                 let table = layout.table(of: placement.destination).quotedIdentifier
                 let condition = form.destinationKey.map { "\($0) = ?" }.joined(separator: " AND ")
-                try statements.run("SELECT rowid FROM \(table) WHERE \(condition)", [.key(other)]) {
-                    rowIDs.append(sqlite3_column_int64($0, 0))
-                }
+                rowIDs += try statements.integers("SELECT rowid FROM \(table) WHERE \(condition)", [.key(other)])
             }
         } else if placement.owner == relationship, placement.shape != .ownedDestination {
             // The column is the object's own.
@@ -96,16 +94,13 @@ extension GraphLinks {
             let other = layout.table(of: placement.destination).quotedIdentifier
             let pairs = zip(layout.references(of: relationship), layout.key(of: placement.destination))
             let condition = pairs.map { "own.\($0.name.quotedIdentifier) = other.\($1.name.quotedIdentifier)" }
-            try statements.run(
+            rowIDs = try statements.integers(
                 "SELECT other.rowid FROM \(own) AS own JOIN \(other) AS other ON \(condition.joined(separator: " AND ")) "
                     + "WHERE own.rowid = ?",
                 [.number(rowID)]
-            ) { rowIDs.append(sqlite3_column_int64($0, 0)) }
+            )
         } else {
-            try statements.run(form.selectRows, [.key(key)]) {
-                let rowID = sqlite3_column_int64($0, 0)
-                if try !isLeftOut(rowID, form) { rowIDs.append(rowID) }
-            }
+            rowIDs = try statements.integers(form.selectRows, [.key(key)]).filter { try !isLeftOut($0, form) }
         }
         return rowIDs
     }
@@ -141,9 +136,7 @@ extension GraphLinks {
         let rule = placement.shape == .ownedDestination ? placement : placement.inverse.map { layout.relationships[$0] }
         guard rule?.deleteRule != .noAction else { return }
         for (holder, form) in GraphLinkForm.all(relationship, layout) {
-            var rowIDs: [Int64] = []
-            try statements.run(form.selectOwners, [.key(key)]) { rowIDs.append(sqlite3_column_int64($0, 0)) }
-            for rowID in rowIDs {
+            for rowID in try statements.integers(form.selectOwners, [.key(key)]) {
                 try statements.run(form.clearOwner, [.number(rowID)])
                 outcome.updated.append((holder, rowID))
             }

@@ -11,10 +11,7 @@ extension GraphLinks {
     /// - Returns: relationships of the layout, with how many elements each has.
     func lost() throws -> [(relationship: Int, count: Int64)] {
         try layout.relationships.indices.filter(isOwning).compactMap { index in
-            var count: Int64 = 0
-            try statements.run("SELECT count(*) FROM \(form(of: index).lost(in: layout))") {
-                count = sqlite3_column_int64($0, 0)
-            }
+            let count = try statements.integer("SELECT count(*) FROM \(form(of: index).lost(in: layout))") ?? 0
             return count > 0 ? (index, count) : nil
         }
     }
@@ -52,12 +49,11 @@ extension GraphLinks {
         guard isOwning(relationship), isNamedByRowID(relationship) else { return nil }
         let form = form(of: relationship)
         let column = "link.\((form.isJoin ? form.own : form.references)[0])"
-        var gone: [Int64] = []
-        try statements.run(
+        let gone = try statements.integers(
             "SELECT DISTINCT \(column) FROM \(form.lost(in: layout)) AND typeof(\(column)) = 'integer' AND \(column) > ? "
                 + "ORDER BY 1 LIMIT 1000",
             [.number(last)]
-        ) { gone.append(sqlite3_column_int64($0, 0)) }
+        )
         for rowID in gone { try takeAway(relationship, row: -1, key: RowKey(rowID: rowID), &outcome) }
         return gone.last
     }
@@ -74,8 +70,6 @@ extension GraphLinks {
 
     /// Whether an element that is known by its row id alone is in its table: another program may have deleted it.
     func isThere(_ rowID: Int64, _ form: GraphLinkForm) throws -> Bool {
-        var isThere = false
-        try statements.run(form.findElement, [.number(rowID)]) { _ in isThere = true }
-        return isThere
+        try statements.exists(form.findElement, [.number(rowID)])
     }
 }

@@ -66,9 +66,7 @@ extension GraphLinks {
         if form.isMirrored { try mirror(own, at: target, form, &outcome) }
         if form.isOneToOne {
             if let inverse = form.inverse { try forgetWaiting(self.form(of: inverse), source: target) }
-            var others: [Int64] = []
-            try statements.run(form.selectOwners, [.key(target)]) { others.append(sqlite3_column_int64($0, 0)) }
-            for other in others where other != rowID {
+            for other in try statements.integers(form.selectOwners, [.key(target)]) where other != rowID {
                 try statements.run(form.clearOwner, [.number(other)])
                 outcome.updated.append((form.entity, other))
                 outcome.ledger.append((.unlinked, form.entity, form.description.name))
@@ -103,23 +101,14 @@ extension GraphLinks {
                 [.text(form.name), .bytes([Self.mark] + values.bytes), .bytes(source.bytes)]
             )
         }
-        try statements.run(
-            "INSERT OR REPLACE INTO _import_link (relationship, target, source, position, job) VALUES (?, ?, ?, ?, ?)",
-            [
-                .text(form.name), .bytes([Self.mark] + values.bytes), .bytes(source.bytes), .number(position),
-                .number(job),
-            ]
-        )
-        noteWaiting(form.name)
+        try wait(for: RowKey(bytes: [Self.mark] + values.bytes), source, position, form)
     }
 
     private func isWaiting(_ form: GraphLinkForm, for values: RowKey, source: RowKey) throws -> Bool {
-        var isThere = false
-        try statements.run(
+        try statements.exists(
             "SELECT 1 FROM _import_link WHERE relationship = ? AND target = ? AND source = ?",
             [.text(form.name), .bytes([Self.mark] + values.bytes), .bytes(source.bytes)]
-        ) { _ in isThere = true }
-        return isThere
+        )
     }
 
     /// Notes what of an object's list waits for its rows.
@@ -161,10 +150,7 @@ extension GraphLinks {
             for (source, position) in found {
                 try apply(form, placement, rowID, key, source, position, isStated: isStated(placement.owner), &outcome)
             }
-            try statements.run(
-                "DELETE FROM _import_link WHERE relationship = ? AND target = ?",
-                [.text(form.name), .bytes(target)]
-            )
+            try forgetWaiting(form, target: RowKey(bytes: target))
         }
     }
 
@@ -193,9 +179,8 @@ extension GraphLinks {
             if form.isSymmetric { try statements.run(form.insertSymmetricLink, [.key(key), .key(source)]) }
         } else if placement.owner == form.relationship {
             for (entity, form) in GraphLinkForm.all(form.relationship, layout) {
-                var holders: [Int64] = []
-                try statements.run(form.selectWaiting, [.key(source)]) { holders.append(sqlite3_column_int64($0, 0)) }
-                for holder in holders where try set(form, holder, source, to: key, &outcome) {
+                for holder in try statements.integers(form.selectWaiting, [.key(source)])
+                where try set(form, holder, source, to: key, &outcome) {
                     outcome.updated.append((entity, holder))
                 }
             }

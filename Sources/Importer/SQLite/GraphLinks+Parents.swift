@@ -9,12 +9,10 @@ extension GraphLinks {
     /// Whether a later list has left a row out.
     func isLeftOut(_ rowID: Int64, _ form: GraphLinkForm) throws -> Bool {
         guard form.isParent else { return false }
-        var isLeftOut = false
-        try statements.run(
+        return try statements.exists(
             "SELECT 1 FROM _import_orphan WHERE job = ? AND relationship = ? AND target = ?",
             [.number(job), .text(form.name), .bytes(RowKey(rowID: rowID).bytes)]
-        ) { _ in isLeftOut = true }
-        return isLeftOut
+        )
     }
 
     /// Takes a row from its list.

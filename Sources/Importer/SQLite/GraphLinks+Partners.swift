@@ -23,9 +23,7 @@ extension GraphLinks {
         guard let key, !key.hasNull else { return }
         // It has another partner than the one that it waited for.
         if form.isNamed { try forgetWaiting(form, source: key) }
-        var partner: Int64?
-        try statements.run(form.findRow, [.key(key)]) { partner = sqlite3_column_int64($0, 0) }
-        guard let partner else { return }
+        guard let partner = try statements.integer(form.findRow, [.key(key)]) else { return }
         if try statements.run(form.setNamed, [.key(own), .number(partner), .key(own)]) > 0 {
             outcome.updated.append((form.entity, partner))
         }

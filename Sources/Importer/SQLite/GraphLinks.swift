@@ -192,9 +192,11 @@ final class GraphLinks {
         _ form: GraphLinkForm,
         _ outcome: inout GraphWriter.Outcome
     ) throws {
-        var rowID: Int64?
-        try statements.run(form.findRow, [.key(target)]) { rowID = sqlite3_column_int64($0, 0) }
-        guard let rowID else { return try wait(for: target, key, position, form) }
+        guard let rowID = try statements.integer(form.findRow, [.key(target)]) else {
+            // One row refers to one object.
+            try forgetWaiting(form, target: target)
+            return try wait(for: target, key, position, form)
+        }
         if form.isOneToOne { try statements.run(form.clearOthers, [.key(key), .number(rowID)]) }
         let parameters: [GraphStatements.Parameter] =
             [.key(key)] + (form.hasPosition ? [.number(position)] : []) + [.number(rowID)]
@@ -303,12 +305,10 @@ final class GraphLinks {
 
     /// Deletes an element without identifier that no list has any more.
     private func deleteElement(_ key: RowKey, _ form: GraphLinkForm, _ outcome: inout GraphWriter.Outcome) throws {
-        var isLinked = false
-        try statements.run(form.isLinked, [.key(key)]) { _ in isLinked = true }
-        guard !isLinked else { return }
-        var rowID: Int64?
-        try statements.run(form.findElement, [.key(key)]) { rowID = sqlite3_column_int64($0, 0) }
-        if let rowID { try delete(rowID, of: form.destination, &outcome) }
+        guard try !statements.exists(form.isLinked, [.key(key)]),
+            let rowID = try statements.integer(form.findElement, [.key(key)])
+        else { return }
+        try delete(rowID, of: form.destination, &outcome)
     }
 
     /// Adds a link of an object to a row that is known by its row id alone.
@@ -333,11 +333,7 @@ final class GraphLinks {
 
     /// The row id of an object without identifier that a row refers to by a to-one; nil for none.
     func referred(_ relationship: Int, from rowID: Int64) throws -> Int64? {
-        var found: Int64?
-        try statements.run(form(of: relationship).findReferred, [.number(rowID)]) {
-            found = sqlite3_column_int64($0, 0)
-        }
-        return found
+        try statements.integer(form(of: relationship).findReferred, [.number(rowID)])
     }
 
     /// Notes that a row refers to an object without identifier no longer.
@@ -391,9 +387,7 @@ final class GraphLinks {
 
     // MARK: Links that wait
 
-    private func wait(for target: RowKey, _ source: RowKey, _ position: Int64, _ form: GraphLinkForm) throws {
-        // One row refers to one object.
-        try forgetWaiting(form, target: target)
+    func wait(for target: RowKey, _ source: RowKey, _ position: Int64?, _ form: GraphLinkForm) throws {
         try statements.run(
             "INSERT OR REPLACE INTO _import_link (relationship, target, source, position, job) VALUES (?, ?, ?, ?, ?)",
             [.text(form.name), .bytes(target.bytes), .bytes(source.bytes), .number(position), .number(job)]
@@ -401,7 +395,7 @@ final class GraphLinks {
         waiting?.insert(form.name)
     }
 
-    private func forgetWaiting(_ form: GraphLinkForm, target: RowKey) throws {
+    func forgetWaiting(_ form: GraphLinkForm, target: RowKey) throws {
         guard try isWaiting(form.name) else { return }
         try statements.run(
             "DELETE FROM _import_link WHERE relationship = ? AND target = ?",
@@ -432,8 +426,6 @@ final class GraphLinks {
     /// Forgets which links wait: another connection may have added some.
     func forget() { waiting = nil }
 
-    func noteWaiting(_ relationship: String) { waiting?.insert(relationship) }
-
     /// Whose list a row that is not there is in, and where.
     private func waiting(_ form: GraphLinkForm, for key: RowKey) throws -> (source: RowKey, position: Int64)? {
         var found: (source: RowKey, position: Int64)?
@@ -450,12 +442,8 @@ final class GraphLinks {
     func awaiting(_ relationship: Int, _ key: RowKey) throws -> Int64? {
         let form = form(of: relationship)
         guard try isWaiting(form.name), let source = try waiting(form, for: key)?.source else { return nil }
-        var rowID: Int64?
         let table = layout.table(of: form.entity).quotedIdentifier
-        try statements.run("SELECT rowid FROM \(table) WHERE rowid = ?", [.key(source)]) {
-            rowID = sqlite3_column_int64($0, 0)
-        }
-        return rowID
+        return try statements.integer("SELECT rowid FROM \(table) WHERE rowid = ?", [.key(source)])
     }
 
     /// Links a new row to what has named it before it came.
@@ -488,10 +476,7 @@ final class GraphLinks {
             if form.hasPosition {
                 try statements.run(form.placeIfSame, position + [.number(rowID), .key(found.source)])
             }
-            try statements.run(
-                "DELETE FROM _import_link WHERE relationship = ? AND target = ?",
-                [.text(form.name), .bytes(key.bytes)]
-            )
+            try forgetWaiting(form, target: key)
         }
     }
 }

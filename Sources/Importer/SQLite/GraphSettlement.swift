@@ -107,16 +107,12 @@ struct GraphSettlement {
     }
 
     private mutating func deleteIfUnlinked(_ target: RowKey, _ form: GraphLinkForm) throws {
-        var found: Int64?
         let destination = layout.table(of: form.destination).quotedIdentifier
         // Of a link in columns it is the row id: the identifier may be gone with the link.
         let condition = form.isJoin ? form.destinationKey.map { "\($0) = ?" }.joined(separator: " AND ") : "rowid = ?"
-        try statements.run("SELECT rowid FROM \(destination) WHERE \(condition)", [.key(target)]) {
-            found = sqlite3_column_int64($0, 0)
-        }
-        guard let found else { return }
-        var isLinked = false
-        try statements.run(form.isLinked, form.isJoin ? [.key(target)] : [.number(found)]) { _ in isLinked = true }
+        let select = "SELECT rowid FROM \(destination) WHERE \(condition)"
+        guard let found = try statements.integer(select, [.key(target)]) else { return }
+        let isLinked = try statements.exists(form.isLinked, form.isJoin ? [.key(target)] : [.number(found)])
         guard !isLinked || form.isParent else { return }
         var outcome = GraphWriter.Outcome()
         let isGone = try form.deletesOrphans && links.delete(found, of: form.destination, &outcome)
@@ -150,21 +146,15 @@ struct GraphSettlement {
             switch placement.description.unresolved {
             case .keep, .reject: break
             case .null:
-                let rowIDs = isJoin ? [] : try rows("SELECT rowid FROM \(dangling)")
+                let rowIDs = try isJoin ? [] : statements.integers("SELECT rowid FROM \(dangling)")
                 let count = try statements.run(form.removal(of: dangling))
                 for rowID in rowIDs { changes[holder].touch(rowID) }
                 if count > 0 { try self.count(.unresolved, Int64(count), index) }
             case .stub: try makeStubs(index, form, dangling)
             }
-            try statements.run("SELECT count(*) FROM \(dangling)") { open += sqlite3_column_int64($0, 0) }
+            open += try statements.integer("SELECT count(*) FROM \(dangling)") ?? 0
         }
         return open
-    }
-
-    private func rows(_ sql: String) throws -> [Int64] {
-        var rowIDs: [Int64] = []
-        try statements.run(sql) { rowIDs.append(sqlite3_column_int64($0, 0)) }
-        return rowIDs
     }
 
     private mutating func makeStubs(_ index: Int, _ form: GraphLinkForm, _ dangling: String) throws {
@@ -236,15 +226,7 @@ struct GraphSettlement {
                 try links.applyWaiting(for: rowID, layout.relationships[index].destination, key: target, &outcome)
             }
         }
-        return try countWaiting(form)
-    }
-
-    private func countWaiting(_ form: GraphLinkForm) throws -> Int64 {
-        var open: Int64 = 0
-        try statements.run("SELECT count(*) FROM _import_link WHERE relationship = ?", [.text(form.name)]) {
-            open = sqlite3_column_int64($0, 0)
-        }
-        return open
+        return try statements.countOfWaiting(form)
     }
 
     /// Mandatory to-ones that are empty though their other side might have stated them.
@@ -253,9 +235,7 @@ struct GraphSettlement {
         guard !placement.description.isOptional, !placement.description.isToMany, placement.owner == index,
             placement.shape == .oneToMany || placement.shape == .oneToOne
         else { return }
-        var missing: Int64 = 0
-        try statements.run(form.countOfEmpty) { missing = sqlite3_column_int64($0, 0) }
-        try setCount(.missingReference, missing, index)
+        try setCount(.missingReference, statements.integer(form.countOfEmpty) ?? 0, index)
     }
 
     // MARK: Ledger

@@ -1,5 +1,6 @@
 import GRDB
 import GRDBSQLite
+import ImportModel
 
 /// Statements on the links of a store, prepared once and kept, whose parameters are keys and numbers.
 ///
@@ -87,6 +88,33 @@ final class GraphStatements {
 }
 
 extension GraphStatements {
+    /// The integer in the first column of a statement's row, the last where there are several; nil for none.
+    func integer(_ sql: String, _ parameters: [Parameter] = []) throws -> Int64? {
+        var integer: Int64?
+        try run(sql, parameters) { integer = sqlite3_column_int64($0, 0) }
+        return integer
+    }
+
+    /// The integers in the first column of a statement's rows.
+    func integers(_ sql: String, _ parameters: [Parameter] = []) throws -> [Int64] {
+        var integers: [Int64] = []
+        try run(sql, parameters) { integers.append(sqlite3_column_int64($0, 0)) }
+        return integers
+    }
+
+    /// Whether a statement has a row.
+    func exists(_ sql: String, _ parameters: [Parameter] = []) throws -> Bool { try integer(sql, parameters) != nil }
+
+    /// How many links in a relationship's columns or join table lead nowhere.
+    func countOfDangling(_ form: GraphLinkForm, _ layout: ModelLayout, to destination: Int) throws -> Int64 {
+        try integer("SELECT count(*) FROM \(form.dangling(in: layout, destination: destination))") ?? 0
+    }
+
+    /// How many links of a relationship wait for their rows.
+    func countOfWaiting(_ form: GraphLinkForm) throws -> Int64 {
+        try database.count("_import_link", where: "relationship = \(form.name.sqlLiteral)")
+    }
+
     /// Keeps how many references of a relationship lead nowhere, instead of what was known before.
     func setUnresolved(_ count: Int64, _ relationship: String, job: Int64) throws {
         let table = "_import_unresolved"

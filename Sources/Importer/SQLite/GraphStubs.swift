@@ -40,11 +40,8 @@ final class GraphStubs {
     /// Whether the table of an entity has any.
     func hasAny(of entity: Int) throws -> Bool {
         if let isKnown = known[entity] { return isKnown }
-        var isThere = false
-        try statements.run(
-            "SELECT 1 FROM _import_stub WHERE table_name = ? LIMIT 1",
-            [.text(layout.table(of: entity))]
-        ) { _ in isThere = true }
+        let sql = "SELECT 1 FROM _import_stub WHERE table_name = ? LIMIT 1"
+        let isThere = try statements.exists(sql, [.text(layout.table(of: entity))])
         known[entity] = isThere
         return isThere
     }

@@ -143,10 +143,6 @@ extension GraphWriter {
         let columns = layout.key(of: entity).map { $0.role == .rowID ? "rowid" : $0.name.quotedIdentifier }
         let condition = columns.map { "\($0) = ?" }.joined(separator: " AND ")
         let table = layout.table(of: entity).quotedIdentifier
-        var found: Int64?
-        try statements.run("SELECT rowid FROM \(table) WHERE \(condition)", [.key(key)]) {
-            found = sqlite3_column_int64($0, 0)
-        }
-        return found
+        return try statements.integer("SELECT rowid FROM \(table) WHERE \(condition)", [.key(key)])
     }
 }

@@ -64,9 +64,8 @@ final class RejectedObjects {
                 unread += 1
                 continue
             }
-            var found: Int64?
-            try statements.run(reading.select, [.key(key)]) { found = sqlite3_column_int64($0, 0) }
-            if let found { try RowIDPages(database, in: RowIDPages.seen, job: job.id, of: reading.table).add([found]) }
+            guard let found = try statements.integer(reading.select, [.key(key)]) else { continue }
+            try RowIDPages(database, in: RowIDPages.seen, job: job.id, of: reading.table).add([found])
         }
         return unread
     }

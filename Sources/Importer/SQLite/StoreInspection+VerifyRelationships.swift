@@ -57,11 +57,10 @@ extension StoreInspection {
             counted = counted.addingClamped(report.unresolved?[form.name] ?? 0)
             if placement.shape == .join || placement.owner == relationship && placement.shape != .ownedDestination {
                 for (_, form) in GraphLinkForm.all(relationship, layout) {
-                    let dangling = form.dangling(in: layout, destination: placement.destination)
-                    try statements.run("SELECT count(*) FROM \(dangling)") { open += sqlite3_column_int64($0, 0) }
+                    open += try statements.countOfDangling(form, layout, to: placement.destination)
                 }
             }
-            open += try statements.database.count("_import_link", where: "relationship = \(form.name.sqlLiteral)")
+            open += try statements.countOfWaiting(form)
         }
         return Check(
             "every reference leads to a row or is counted as unresolved",
@@ -94,9 +93,7 @@ extension StoreInspection {
         var shared: Int64 = 0
         for (relationship, placement) in layout.relationships.enumerated()
         where placement.shape == .oneToOne && placement.owner == relationship {
-            try statements.run(GraphLinkForm(relationship, layout).countOfShared) {
-                shared += sqlite3_column_int64($0, 0)
-            }
+            shared += try statements.integer(GraphLinkForm(relationship, layout).countOfShared) ?? 0
         }
         return Check(
             "no two objects share the partner of a one-to-one",

@@ -94,12 +94,9 @@ extension StoredMirror {
             let form = GraphLinkForm(index, layout)
             var open: Int64 = 0
             for (_, form) in GraphLinkForm.all(index, layout) {
-                let dangling = form.dangling(in: layout, destination: placement.destination)
-                try statements.run("SELECT count(*) FROM \(dangling)") { open += sqlite3_column_int64($0, 0) }
+                open += try statements.countOfDangling(form, layout, to: placement.destination)
             }
-            try statements.run("SELECT count(*) FROM _import_link WHERE relationship = ?", [.text(form.name)]) {
-                open += sqlite3_column_int64($0, 0)
-            }
+            open += try statements.countOfWaiting(form)
             try statements.setUnresolved(open, form.name, job: job.id)
         }
     }
@@ -163,12 +160,10 @@ extension StoredMirror {
 
     /// Row ids that are left to be deleted, as many as are worth a look at once.
     private func page(of place: Int, from first: Int64) throws -> [Int64] {
-        var rowIDs: [Int64] = []
-        try statements.run(
+        try statements.integers(
             "SELECT row FROM \(Self.gone) WHERE root = ? AND row >= ? ORDER BY row LIMIT 1000",
             [.number(Int64(place)), .number(first)]
-        ) { rowIDs.append(sqlite3_column_int64($0, 0)) }
-        return rowIDs
+        )
     }
 
     private func forget(_ rowID: Int64, of place: Int) throws {

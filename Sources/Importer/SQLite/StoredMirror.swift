@@ -252,9 +252,7 @@ final class StoredMirror {
         let select = "SELECT rowid FROM main.\(root.table.quotedIdentifier) WHERE \(condition)"
         var rowIDs: Set<Int64> = []
         try statements.run("SELECT key FROM _import_stub WHERE table_name = ?", [.text(root.table)]) {
-            try statements.run(select, [.key(RowKey(bytes: $0.bytes(of: 0)))]) {
-                rowIDs.insert(sqlite3_column_int64($0, 0))
-            }
+            rowIDs.formUnion(try statements.integers(select, [.key(RowKey(bytes: $0.bytes(of: 0)))]))
         }
         return rowIDs
     }

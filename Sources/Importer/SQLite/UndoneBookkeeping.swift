@@ -51,9 +51,7 @@ enum UndoneBookkeeping {
             try statements.run("SELECT key FROM \(stubs) WHERE table_name = ?", [.text(name)]) { row in
                 let key = RowKey(bytes: row.bytes(of: 0))
                 guard key.values?.count == table.identity.count else { return }
-                var isThere = false
-                try statements.run(sql, [.key(key)]) { _ in isThere = true }
-                if !isThere { gone.append(key) }
+                if try !statements.exists(sql, [.key(key)]) { gone.append(key) }
             }
             for key in gone {
                 let cells = RowKey([.text(name), .blob(key.bytes)])

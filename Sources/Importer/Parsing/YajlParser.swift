@@ -11,7 +11,7 @@ import ImportModel
 protocol YajlHandler {
     /// yajl's table of C functions for this very type. A C function pointer cannot capture a generic parameter, so each
     /// handler's table is written out beside it; this is what keeps an event at the cost of a direct call.
-    static var callbacks: YajlCallbacks { get }
+    static var callbacks: yajl_callbacks { get }
 
     mutating func null(at position: YajlPosition) -> Bool
     mutating func boolean(_ value: Bool, at position: YajlPosition) -> Bool
@@ -34,11 +34,6 @@ struct YajlPosition {
     var end: Int { Int(yajl_get_bytes_consumed(handle)) }
 }
 
-/// A table of yajl callbacks.
-struct YajlCallbacks {
-    let table: yajl_callbacks
-}
-
 /// A streaming yajl parser with a handler of a known type.
 ///
 /// Made, used and dropped by one thread.
@@ -59,7 +54,7 @@ final class YajlParser<Handler: YajlHandler> {
 
     init(handler: Handler) {
         callbacks = .allocate(capacity: 1)
-        callbacks.initialize(to: Handler.callbacks.table)
+        callbacks.initialize(to: Handler.callbacks)
         context = .allocate(capacity: 1)
         context.initialize(
             to: YajlContext(handler: handler, handle: YajlContext<Handler>.makeHandle(callbacks, context))
@@ -159,28 +154,26 @@ extension ByteView {
 extension RecordTape {
     private typealias Context = YajlContext<RecordTape>
 
-    static var callbacks: YajlCallbacks {
-        YajlCallbacks(
-            table: yajl_callbacks(
-                yajl_null: { Context.event($0) { $0.null(at: $1) } },
-                yajl_boolean: { raw, value in Context.event(raw) { $0.boolean(value != 0, at: $1) } },
-                yajl_integer: nil,
-                yajl_double: nil,
-                yajl_number: { raw, digits, count in
-                    let bytes = UnsafeRawPointer(digits!).assumingMemoryBound(to: UInt8.self)
-                    return Context.event(raw) { $0.number(ByteView(yajl: bytes, count), at: $1) }
-                },
-                yajl_string: { raw, bytes, count in
-                    Context.event(raw) { $0.string(ByteView(yajl: bytes, count), at: $1) }
-                },
-                yajl_start_map: { Context.event($0) { $0.startObject(at: $1) } },
-                yajl_map_key: { raw, bytes, count in
-                    Context.event(raw) { $0.key(ByteView(yajl: bytes, count), at: $1) }
-                },
-                yajl_end_map: { Context.event($0) { $0.endObject(at: $1) } },
-                yajl_start_array: { Context.event($0) { $0.startArray(at: $1) } },
-                yajl_end_array: { Context.event($0) { $0.endArray(at: $1) } }
-            )
+    static var callbacks: yajl_callbacks {
+        yajl_callbacks(
+            yajl_null: { Context.event($0) { $0.null(at: $1) } },
+            yajl_boolean: { raw, value in Context.event(raw) { $0.boolean(value != 0, at: $1) } },
+            yajl_integer: nil,
+            yajl_double: nil,
+            yajl_number: { raw, digits, count in
+                let bytes = UnsafeRawPointer(digits!).assumingMemoryBound(to: UInt8.self)
+                return Context.event(raw) { $0.number(ByteView(yajl: bytes, count), at: $1) }
+            },
+            yajl_string: { raw, bytes, count in
+                Context.event(raw) { $0.string(ByteView(yajl: bytes, count), at: $1) }
+            },
+            yajl_start_map: { Context.event($0) { $0.startObject(at: $1) } },
+            yajl_map_key: { raw, bytes, count in
+                Context.event(raw) { $0.key(ByteView(yajl: bytes, count), at: $1) }
+            },
+            yajl_end_map: { Context.event($0) { $0.endObject(at: $1) } },
+            yajl_start_array: { Context.event($0) { $0.startArray(at: $1) } },
+            yajl_end_array: { Context.event($0) { $0.endArray(at: $1) } }
         )
     }
 }

@@ -23,7 +23,7 @@ enum AlreadyFinished {
         case .nothingToResume: ReportText.nothingToResume(report, store: store, built.isEmpty ? "" : "; \(changes)")
         case .retried: ReportText.alreadyRetried(report, store: store, changes)
         case .nothingToMirror: MirrorText.nothingWithheld(report, store: store)
-        case .nothingToRetry: ReportText.nothingToRetry(report, store: store, changes)
+        case .nothingToRetry: ReportText.nothingToRetry(store: store, changes)
         }
     }
 

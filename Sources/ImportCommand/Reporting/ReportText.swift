@@ -82,7 +82,7 @@ enum ReportText {
     }
 
     /// The answer to a retry of the stored rejects where there is none that was not tried yet.
-    static func nothingToRetry(_ report: ImportReport, store: String, _ changes: String = unchanged) -> String {
+    static func nothingToRetry(store: String, _ changes: String = unchanged) -> String {
         "\(TerminalText.escaped(store)) has no open reject that was not tried under this model already: "
             + "\(changes).\n"
     }

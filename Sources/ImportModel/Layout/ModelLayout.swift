@@ -22,7 +22,7 @@ package struct ModelLayout: Sendable {
         self.hierarchy = hierarchy
         firstRelationship = draft.firstRelationship
         var placements = draft.placements()
-        let anchors = Self.anchors(placements, hierarchy)
+        let anchors = Self.anchors(placements)
         self.anchors = anchors
         Self.distinguishTwins(&placements, hierarchy, anchors)
         relationships = placements
@@ -203,7 +203,7 @@ package struct ModelLayout: Sendable {
     // MARK: Making one
 
     /// The entities whose tables have the rows of their subentities, too.
-    private static func anchors(_ placements: [RelationshipPlacement], _ hierarchy: EntityHierarchy) -> Set<Int> {
+    private static func anchors(_ placements: [RelationshipPlacement]) -> Set<Int> {
         var anchors = Set(placements.map(\.destination))
         for placement in placements
         where placement.inverse == nil && [.ownedDestination, .join].contains(placement.shape) {

@@ -361,7 +361,7 @@ final class ServerJournal: ServerJournalReader, Journal {
             // Objects that are nested elsewhere have tables with rows though no record of theirs is read.
             let filled = model.isFlat ? try readEntities(of: job, connection) : Set(model.entities.map(\.name))
             for entity in model.entitiesWithTables where filled.contains(entity.name) {
-                let indexes = try ServerTables.buildIndexes(of: entity, wanted, connection, label: label)
+                let indexes = try ServerTables.buildIndexes(of: entity, wanted, connection)
                 try ServerCounts.note(indexes, of: entity, job.id, connection)
             }
         }

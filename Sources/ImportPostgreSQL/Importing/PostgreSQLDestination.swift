@@ -51,7 +51,7 @@ final class PostgreSQLDestination: RecordDestination {
         guard !indexes.wanted.isEmpty, let model = job.model else { return [] }
         return try session.write { connection in
             try model.entitiesWithTables.flatMap { entity in
-                let found = try ServerTables.buildIndexes(of: entity, indexes, connection, label: store.label)
+                let found = try ServerTables.buildIndexes(of: entity, indexes, connection)
                 try ServerCounts.note(found, of: entity, job.id, connection)
                 return found.built
             }

@@ -119,8 +119,7 @@ extension ServerTables {
     static func buildIndexes(
         of entity: EntityDescription,
         _ wanted: StoreIndexes,
-        _ connection: ServerConnection,
-        label: String
+        _ connection: ServerConnection
     ) throws -> BuiltIndexes {
         let columns = ServerColumn.all(of: entity)
         var lists: [[ServerColumn]] = []

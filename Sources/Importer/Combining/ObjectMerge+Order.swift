@@ -6,13 +6,7 @@ extension ObjectMerge {
     ///
     /// Members that only one side has follow the one that they follow there. Where both sides have changed the order of the members
     /// that both have, and not alike, it is a conflict, and the order stays that of ours.
-    func order(
-        _ name: String,
-        ours: ObjectChange?,
-        theirs: ObjectChange?,
-        _ parts: Parts,
-        _ owners: [Owner]
-    ) throws -> OrderChange? {
+    func order(_ name: String, ours: ObjectChange?, theirs: ObjectChange?, _ parts: Parts) throws -> OrderChange? {
         guard let any = ours ?? theirs, let other = theirs?.list(name) else { return nil }
         let own = ours?.list(name)
         let base = own?.old ?? other.old ?? []

@@ -104,7 +104,7 @@ final class ObjectMerge {
         merged.order = try change.order.compactMap { order in
             let keeps = parts.leftOut.contains { $0.relationship.hasSameBytes(as: order.name) }
             guard keeps, change.kind == .updated else { return order }
-            return try self.order(order.name, ours: nil, theirs: change, parts, owners)
+            return try self.order(order.name, ours: nil, theirs: change, parts)
         }
         return Result(merged.saysNothing ? nil : merged)
     }
@@ -206,7 +206,7 @@ final class ObjectMerge {
             mergeValues(ours, theirs, &merged)
             mergeLinks(ours, theirs, &merged)
             for name in entities.orderNames(ours, theirs) {
-                if let order = try order(name, ours: ours, theirs: theirs, parts, owners) { merged.order.append(order) }
+                if let order = try order(name, ours: ours, theirs: theirs, parts) { merged.order.append(order) }
             }
         }
         conflicts += nested

@@ -8,7 +8,7 @@ extension MigrationMap {
         let cells = try source.kinds.map { try cell(column, of: target, $0, "o") }
         // Where an entity never had the column, NULL is in it already.
         let plain = cells.first { $0.column != nil }
-        if let plain, zip(cells, source.kinds).allSatisfy({ $0 == plain || $0.isNull && lacks(plain, $1, source) }) {
+        if let plain, zip(cells, source.kinds).allSatisfy({ $0 == plain || $0.isNull && lacks(plain, $1) }) {
             return plain
         }
         guard let first = cells.first, !cells.allSatisfy({ $0 == first }) else { return cells.first ?? .null }
@@ -21,7 +21,7 @@ extension MigrationMap {
     }
 
     /// Whether an old entity has no value in a column of its shared table.
-    private func lacks(_ cell: CellExpression, _ kind: Kind, _ source: Source) -> Bool {
+    private func lacks(_ cell: CellExpression, _ kind: Kind) -> Bool {
         guard let column = cell.column else { return false }
         let own = old.rows(of: kind.old).entity.attributes.map { ContinuedEntity.folded($0.column) }
         return !own.contains(ContinuedEntity.folded(column))
@@ -33,7 +33,9 @@ extension MigrationMap {
     {
         switch column.role {
         case .rowID: return rowID(kind, target, alias)
-        case .attribute: return try attribute(column, target, kind, alias)
+        case .attribute:
+            guard let attribute = attribute(inColumn: column.name, of: kind.new) else { return .null }
+            return try value(of: attribute, kind, alias)
         case .entity: return entity(kind, alias)
         case .reference, .position:
             for relationship in new.columnRelationships(of: target.home) {
@@ -70,13 +72,6 @@ extension MigrationMap {
     }
 
     // MARK: Attributes
-
-    private func attribute(_ column: TableDescription.Column, _ target: Target, _ kind: Kind, _ alias: String) throws
-        -> CellExpression
-    {
-        guard let attribute = attribute(inColumn: column.name, of: kind.new) else { return .null }
-        return try value(of: attribute, kind, alias)
-    }
 
     /// The value of an attribute of the new model, of rows of an old entity under an alias.
     func value(of attribute: AttributeDescription, _ kind: Kind, _ alias: String) throws -> CellExpression {

@@ -108,13 +108,8 @@ extension MigrationSurvey {
         let hasFollower = work.made.contains { $0.former.map { ContinuedEntity.folded($0) } == name }
         guard !hasFollower, !new.tables.contains(where: { ContinuedEntity.folded($0.name) == name }) else { return }
         for other in try ForeignKeyCheck.tablesOfOthers(old.tables.map(\.name), database) {
-            let refers =
-                try Bool.fetchOne(
-                    database,
-                    sql: "SELECT EXISTS (SELECT 1 FROM pragma_foreign_key_list(?) WHERE \"table\" = ? COLLATE NOCASE)",
-                    arguments: [other, table]
-                ) ?? false
-            guard refers else { continue }
+            let keys = "SELECT 1 FROM pragma_foreign_key_list(?) WHERE \"table\" = ? COLLATE NOCASE"
+            guard try database.exists(keys, [other, table]) else { continue }
             try addOthers(table, "goes", "the table \(other) of others has a foreign key that leads to it", in: other)
         }
     }

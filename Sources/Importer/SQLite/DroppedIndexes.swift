@@ -72,8 +72,7 @@ enum DroppedIndexes {
 
     private static func has(_ condition: String, _ arguments: StatementArguments, _ database: Database) throws -> Bool {
         guard try database.hasTable(table) else { return false }
-        let sql = "SELECT EXISTS (SELECT 1 FROM \(table) WHERE \(condition))"
-        return try Bool.fetchOne(database, sql: sql, arguments: arguments) ?? false
+        return try database.exists("SELECT 1 FROM \(table) WHERE \(condition)", arguments)
     }
 
     /// Makes a job's indexes again.

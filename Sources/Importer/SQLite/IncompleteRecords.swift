@@ -26,12 +26,8 @@ final class IncompleteRecords {
         self.job = job
         self.plan = plan
         rejects = RejectTable(of: job)
-        let isAny = try Bool.fetchOne(
-            database,
-            sql: "SELECT EXISTS (SELECT 1 FROM \(Self.table) WHERE job = ? AND entity = ?)",
-            arguments: [job.id, plan.index]
-        )
-        guard isAny ?? false else { return nil }
+        let query = "SELECT 1 FROM \(Self.table) WHERE job = ? AND entity = ?"
+        guard try database.exists(query, [job.id, plan.index]) else { return nil }
         try BookkeepingSchema.make([RejectTable.name], database)
         writer = try RowWriter(database, plan: plan, constraints: TableConstraints(of: plan.entity, database))
     }

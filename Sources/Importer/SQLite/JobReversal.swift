@@ -27,15 +27,12 @@ struct JobReversal {
 
     static func exists(_ job: Int64, _ database: Database) throws -> Bool {
         guard try database.hasTable("_import_reversal") else { return false }
-        let sql = "SELECT EXISTS (SELECT 1 FROM _import_reversal WHERE job = ?)"
-        return try Bool.fetchOne(database, sql: sql, arguments: [job]) ?? false
+        return try database.exists("SELECT 1 FROM _import_reversal WHERE job = ?", [job])
     }
 
     /// Whether a job is done again without some of its records.
     static func hasRefused(_ job: Int64, _ database: Database) throws -> Bool {
-        guard try exists(job, database) else { return false }
-        let sql = "SELECT EXISTS (SELECT 1 FROM _import_unmet WHERE job = ?)"
-        return try Bool.fetchOne(database, sql: sql, arguments: [job]) ?? false
+        try exists(job, database) && database.exists("SELECT 1 FROM _import_unmet WHERE job = ?", [job])
     }
 
     /// Refuses another job in tables that one may still be taken back from.
@@ -137,9 +134,9 @@ struct JobReversal {
                 try restore(table, statements, database)
             }
         }
-        for (table, key, columns) in Self.kept {
+        for (table, _, columns) in Self.kept {
             try database.execute(sql: "DELETE FROM \(table)")
-            try insert(into: table, columns: columns, withKey: [], key.count, statements)
+            try insert(into: table, columns: columns, withKey: [], statements)
         }
         try check()
         try forgetCounts(database)
@@ -157,7 +154,7 @@ struct JobReversal {
             let found = RowKey(bytes: $0.bytes(of: 0))
             try statements.run("DELETE FROM \(table.quotedIdentifier) WHERE \(condition)", [.key(found)])
         }
-        try insert(into: table, columns: columns, withKey: key == ["rowid"] ? key : [], key.count, statements)
+        try insert(into: table, columns: columns, withKey: key == ["rowid"] ? key : [], statements)
         try database.execute(
             sql: "DELETE FROM _import_before WHERE job = ? AND table_name = ?",
             arguments: [job, table]
@@ -169,7 +166,6 @@ struct JobReversal {
         into table: String,
         columns: [String],
         withKey key: [String],
-        _ width: Int,
         _ statements: GraphStatements
     ) throws {
         let all = key + columns

@@ -101,8 +101,7 @@ extension StoreInspection {
     /// The job that has undone a job; nil where none has.
     func undo(of job: StoredJob, _ database: Database) throws -> Int64? {
         // Few stores have any, and those who watch one ask often.
-        let sql = "SELECT EXISTS (SELECT 1 FROM _import_job WHERE id > ? AND instr(options, '\"undoes\"'))"
-        guard try Bool.fetchOne(database, sql: sql, arguments: [job.id]) ?? false,
+        guard try database.exists("SELECT 1 FROM _import_job WHERE id > ? AND instr(options, '\"undoes\"')", [job.id]),
             let undo = try StoredJob.undo(of: job.id, StoredJob.all(database)), undo.state == .finished
         else { return nil }
         return undo.id

@@ -74,7 +74,7 @@ extension StoreInspection {
         check("every reject is kept", rejects == report.rejected, "\(rejects) and \(report.rejected)")
         let (grouped, single) = try errors(of: job, database)
         check("the groups count every error", grouped == single, "\(grouped) and \(single)")
-        let (records, fault) = try chunkChain(job, marker, database)
+        let (records, fault) = try chunkChain(job, database)
         check(
             "the chunks follow each other without a gap up to the marker",
             fault == nil,
@@ -116,11 +116,7 @@ extension StoreInspection {
     }
 
     /// The records of a job's chunks, and what is wrong with their chain.
-    private func chunkChain(
-        _ job: StoredJob,
-        _ marker: Marker,
-        _ database: Database
-    ) throws -> (records: Int64, fault: String?) {
+    private func chunkChain(_ job: StoredJob, _ database: Database) throws -> (records: Int64, fault: String?) {
         let chunks = try BookkeepingRow.fetchAll(
             database,
             from: "_import_chunk",

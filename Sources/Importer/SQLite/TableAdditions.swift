@@ -96,15 +96,9 @@ enum TableAdditions {
         case .key: break
         case .table: try database.execute(sql: "DROP TABLE IF EXISTS \(name.quotedIdentifier)")
         case .index:
-            let isThere = try Bool.fetchOne(
-                database,
-                sql: """
-                    SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'index'
-                        AND name = ? COLLATE NOCASE AND tbl_name = ? COLLATE NOCASE)
-                    """,
-                arguments: [name, tableName]
-            )
-            if isThere ?? false { try database.execute(sql: "DROP INDEX \(name.quotedIdentifier)") }
+            let isIt = "type = 'index' AND name = ? COLLATE NOCASE AND tbl_name = ? COLLATE NOCASE"
+            guard try database.exists("SELECT 1 FROM sqlite_master WHERE \(isIt)", [name, tableName]) else { return }
+            try database.execute(sql: "DROP INDEX \(name.quotedIdentifier)")
         case .column:
             let columns = try StoredColumn.all(of: tableName, database)
             guard columns.contains(where: { $0.name.asciiLowercased == name.asciiLowercased }) else { return }

@@ -21,8 +21,7 @@ struct TableConstraints {
 
     /// Whether any table of the store has triggers.
     static func hasTriggers(_ database: Database) throws -> Bool {
-        let sql = "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'trigger')"
-        return try Bool.fetchOne(database, sql: sql) ?? true
+        try database.exists("SELECT 1 FROM main.sqlite_master WHERE type = 'trigger'")
     }
 
     /// - Throws: `DatabaseError` when the schema cannot be read.
@@ -46,11 +45,7 @@ struct TableConstraints {
         mayCollate = definition.contains("collate")
         let hasOthers =
             try definition.contains("check")
-            || Bool.fetchOne(
-                database,
-                sql: "SELECT EXISTS (SELECT 1 FROM pragma_table_xinfo(?) WHERE \"notnull\")",
-                arguments: [table]
-            ) ?? false
+            || database.exists("SELECT 1 FROM pragma_table_xinfo(?) WHERE \"notnull\"", [table])
         let key = try String.fetchAll(
             database,
             sql: "SELECT name FROM pragma_table_info(?) WHERE pk > 0",

@@ -22,11 +22,7 @@ enum WALMode {
     /// - Parameter database: a connection from before the import enters it.
     static func isKept(_ database: Database) throws -> Bool {
         guard try database.hasTable("_import_meta") else { return try isOn(database) }
-        return try Bool.fetchOne(
-            database,
-            sql: "SELECT EXISTS (SELECT 1 FROM _import_meta WHERE key = ?)",
-            arguments: [key]
-        ) ?? false
+        return try database.exists("SELECT 1 FROM _import_meta WHERE key = ?", [key])
     }
 
     /// Remembers that the store is to stay in WAL mode.

@@ -316,7 +316,7 @@ struct ServerTablesTests {
         let wanted = StoreIndexes(wanted: [["b"], ["a"], ["a", "b"], ["ctid"], ["elsewhere"]])
         func build() throws -> [String] {
             try connection.transaction {
-                try ServerTables.buildIndexes(of: thing, wanted, connection, label: "here").built
+                try ServerTables.buildIndexes(of: thing, wanted, connection).built
             }
         }
         #expect(try build() == ["thing_a_b", "thing_c", "thing_a_2", "thing_ctid"])
@@ -338,7 +338,7 @@ struct ServerTablesTests {
             "INSERT INTO thing SELECT string_agg(md5(n::text), ''), 'x' FROM generate_series(1, 300) AS n"
         )
         let built = try connection.transaction {
-            try ServerTables.buildIndexes(of: thing, StoreIndexes(wanted: [["a"], ["b"]]), connection, label: "here")
+            try ServerTables.buildIndexes(of: thing, StoreIndexes(wanted: [["a"], ["b"]]), connection)
         }
         #expect(built.built == ["thing_b"] && built.leftOut == ["a"] && built.there == ["b"])
     }

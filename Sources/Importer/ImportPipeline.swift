@@ -481,19 +481,20 @@ public final class ImportPipeline: Sendable {
         let planner = JobPlanner(options: options, opener: opener, interruption: interruption) { [progress] text in
             progress.update { $0.messages.append(text) }
         }
-        let opening = JobOpening(
-            store: store,
-            options: options,
-            run: runOptions,
-            planner: planner,
-            chunksBase: chunksBase,
-            isPlanning: isPlanning
-        )
         return try destination.read { journal in
+            let opening = JobOpening(
+                store: store,
+                options: options,
+                run: runOptions,
+                planner: planner,
+                chunksBase: chunksBase,
+                isPlanning: isPlanning,
+                journal: journal
+            )
             switch request {
-            case .sources(let arguments, _): return try opening.decide(importing: arguments, journal)
-            case .resume(let maxErrors): return try opening.decideToResume(maxErrors, journal)
-            case .retry(let request): return try opening.decide(retrying: request, journal, in: destination)
+            case .sources(let arguments, _): return try opening.decide(importing: arguments)
+            case .resume(let maxErrors): return try opening.decideToResume(maxErrors)
+            case .retry(let request): return try opening.decide(retrying: request, in: destination)
             case .mirror: throw ImportError(.fault, at: store, "deleting is not importing")
             }
         }

@@ -6,9 +6,7 @@ extension JobOpening {
     ///
     /// - Parameter replaced: a job that is removed from the store first.
     /// - Throws: `ImportError` with `.usage`.
-    func checkIdentifiers(of model: ModelDescription, replacing replaced: StoredJob?, _ journal: any JournalReader)
-        throws
-    {
+    func checkIdentifiers(of model: ModelDescription, replacing replaced: StoredJob?) throws {
         let stored = try journal.identifiedEntities(excluding: replaced?.id)
         for entity in model.entities where !entity.identifier.isEmpty {
             let table = ContinuedEntity.folded(entity.table)
@@ -22,11 +20,7 @@ extension JobOpening {
     /// Makes sure that the options name no other identifiers than those that the store knows.
     ///
     /// - Throws: `ImportError` with `.usage`.
-    func checkIdentifiers(
-        ofSources sources: [StoredJob.Source],
-        replacing replaced: StoredJob?,
-        _ journal: any JournalReader
-    ) throws {
+    func checkIdentifiers(ofSources sources: [StoredJob.Source], replacing replaced: StoredJob?) throws {
         guard !options.identifier.isEmpty else { return }
         let stored = try journal.identifiedEntities(excluding: replaced?.id)
         var entities: [String] = []

@@ -16,12 +16,7 @@ extension JobOpening {
     /// Makes sure that no source is given twice, and that no other import with the same options has one of them.
     ///
     /// - Throws: `ImportError` with `.usage`.
-    func checkNew(
-        _ descriptions: [SourceDescription],
-        _ jobs: [StoredJob],
-        takesChunks: Bool,
-        _ journal: any JournalReader
-    ) throws {
+    func checkNew(_ descriptions: [SourceDescription], _ jobs: [StoredJob], takesChunks: Bool) throws {
         var given: Set<Key> = []
         for source in descriptions {
             guard let key = Key(source), !given.insert(key).inserted else { continue }

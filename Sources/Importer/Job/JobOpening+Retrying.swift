@@ -47,30 +47,21 @@ extension JobOpening {
     ///
     /// - Throws: `ImportError`: `.badInput` when the file has lines that cannot be retried, `.usage` when its rejects
     ///   are of jobs that differ.
-    func decide(
-        retrying request: RetryRequest,
-        _ journal: any JournalReader,
-        in destination: some Destination
-    ) throws -> Decision {
+    func decide(retrying request: RetryRequest, in destination: some Destination) throws -> Decision {
         let jobs = try journal.jobs()
         guard !jobs.isEmpty else {
             throw ImportError(.storeEmpty, at: store, "holds no import", advice: "Begin one with \(call: .importing).")
         }
         try StoreIndexes(wanted: run.indexes).check(request.model)
         switch request.records {
-        case .file(let path): return try decide(retryingFile: path, request, jobs, journal)
+        case .file(let path): return try decide(retryingFile: path, request, jobs)
         case .stored(let selection):
-            return try decide(retryingStored: selection, request, jobs, journal, destination)
-        case .given(let repairs): return try decide(retryingGiven: repairs, request, jobs, journal, destination)
+            return try decide(retryingStored: selection, request, jobs, destination)
+        case .given(let repairs): return try decide(retryingGiven: repairs, request, jobs, destination)
         }
     }
 
-    private func decide(
-        retryingFile file: String,
-        _ request: RetryRequest,
-        _ jobs: [StoredJob],
-        _ journal: any JournalReader
-    ) throws -> Decision {
+    private func decide(retryingFile file: String, _ request: RetryRequest, _ jobs: [StoredJob]) throws -> Decision {
         let description = try repairFile(file)
         let kind: StoredJob.Retry = request.model == nil ? .file : .fileUnderModel
         let same = jobs.filter {
@@ -85,10 +76,10 @@ extension JobOpening {
         let done = same.last {
             $0.retry == kind && (kind == .file || $0.options.model == request.model)
         }
-        if let done, try isUnchanged(description, since: done, journal) { return .nothing(done) }
+        if let done, try isUnchanged(description, since: done) { return .nothing(done) }
         let plan = try Self.plan(description, jobs, planner.opener, planner.interruption, journal)
         let sample = try planner.opener.open(description, interruption: planner.interruption).peek()
-        let job = try job(description.fingerprinted(sample.bytes), plan, kind, request, jobs, journal)
+        let job = try job(description.fingerprinted(sample.bytes), plan, kind, request, jobs)
         return .begin(job, open: [:], retry: plan)
     }
 
@@ -115,11 +106,7 @@ extension JobOpening {
     }
 
     /// Whether a file is what a finished retry has read: size and time say so, or else its bytes.
-    private func isUnchanged(
-        _ now: SourceDescription,
-        since done: StoredJob,
-        _ journal: any JournalReader
-    ) throws -> Bool {
+    private func isUnchanged(_ now: SourceDescription, since done: StoredJob) throws -> Bool {
         let before = done.sources[0].description
         guard !SourceCheck.isUntouched(now, since: before) else { return true }
         guard now.size == before.size else { return false }
@@ -132,7 +119,6 @@ extension JobOpening {
         retryingStored selection: RejectSelection,
         _ request: RetryRequest,
         _ jobs: [StoredJob],
-        _ journal: any JournalReader,
         _ destination: some Destination
     ) throws -> Decision {
         let model = request.model
@@ -145,14 +131,14 @@ extension JobOpening {
         let untried = try journal.hasUntried(selection, besidesThoseOf: done.map(\.id))
         guard untried else { return .nothing(done.last ?? jobs[jobs.count - 1]) }
         var partial: Int64 = 0
-        let kept = try keep(jobs, journal, destination) { partial = try journal.forEachRepairLine(selection, $0) }
+        let kept = try keep(jobs, destination) { partial = try journal.forEachRepairLine(selection, $0) }
         if partial > 0 {
             planner.announce(
                 "\(partial == 1 ? "1 reject is" : "\(partial) rejects are") left out: "
                     + "only their first bytes are kept"
             )
         }
-        return try begin(kept, .stored, request, jobs, journal)
+        return try begin(kept, .stored, request, jobs)
     }
 
     /// What it means to retry records that a program has repaired.
@@ -163,7 +149,6 @@ extension JobOpening {
         retryingGiven repairs: GivenRepairs,
         _ request: RetryRequest,
         _ jobs: [StoredJob],
-        _ journal: any JournalReader,
         _ destination: some Destination
     ) throws -> Decision {
         let kind: StoredJob.Retry = request.model == nil ? .file : .fileUnderModel
@@ -175,7 +160,7 @@ extension JobOpening {
         var search = try open.map {
             LineSearch(try planner.opener.open($0.sources[0].description, interruption: planner.interruption))
         }
-        let kept = try keep(jobs, journal, destination) { body in
+        let kept = try keep(jobs, destination) { body in
             try repairs.forEachLine { line in
                 try planner.interruption.check()
                 try search?.find(line)
@@ -184,7 +169,7 @@ extension JobOpening {
         }
         if let open, search?.hasFoundAll == true { return .resume(open) }
         if kept.plan.jobs.isEmpty { return .nothing(jobs[jobs.count - 1]) }
-        return try begin(kept, kind, request, jobs, journal)
+        return try begin(kept, kind, request, jobs)
     }
 
     // MARK: Records that are in no file
@@ -202,7 +187,6 @@ extension JobOpening {
     /// - Parameter lines: calls its argument with lines of a repair file.
     private func keep(
         _ jobs: [StoredJob],
-        _ journal: any JournalReader,
         _ destination: some Destination,
         _ lines: @escaping (_ body: (ArraySlice<UInt8>) throws -> Void) throws -> Void
     ) throws -> KeptRecords {
@@ -232,10 +216,9 @@ extension JobOpening {
         _ kept: KeptRecords,
         _ kind: StoredJob.Retry,
         _ request: RetryRequest,
-        _ jobs: [StoredJob],
-        _ journal: any JournalReader
+        _ jobs: [StoredJob]
     ) throws -> Decision {
-        var job = try job(kept.file, kept.plan, kind, request, jobs, journal)
+        var job = try job(kept.file, kept.plan, kind, request, jobs)
         job.token = kept.token
         return .begin(job, open: [:], retry: kept.plan)
     }
@@ -248,8 +231,7 @@ extension JobOpening {
         _ plan: any RetryPlan,
         _ kind: StoredJob.Retry,
         _ request: RetryRequest,
-        _ jobs: [StoredJob],
-        _ journal: any JournalReader
+        _ jobs: [StoredJob]
     ) throws -> StoredJob {
         if let patch = jobs.first(where: { plan.jobs.contains($0.id) && $0.change != nil }) {
             return try self.job(description, plan, kind, request, retrying: patch)
@@ -281,7 +263,7 @@ extension JobOpening {
             )
         }
         try journal.checkTables(model.entities.map(\.table))
-        try checkIdentifiers(of: model, replacing: nil, journal)
+        try checkIdentifiers(of: model, replacing: nil)
         return StoredJob(
             options: options,
             retry: kind,
@@ -293,7 +275,7 @@ extension JobOpening {
                 )
             ],
             model: model,
-            chunkDirectory: try freeDirectory(jobs, journal)
+            chunkDirectory: try freeDirectory(jobs)
         )
     }
 

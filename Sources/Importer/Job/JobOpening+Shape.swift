@@ -3,9 +3,7 @@ import ImportModel
 /// What the store already knows of where the records of sources are.
 extension JobOpening {
     /// What the store has of the entities of these sources, by their names in lower case.
-    func known(of descriptions: [SourceDescription], _ jobs: [StoredJob], _ journal: any JournalReader) throws
-        -> [String: KnownRecords]
-    {
+    func known(of descriptions: [SourceDescription], _ jobs: [StoredJob]) throws -> [String: KnownRecords] {
         guard options.records.isEmpty else { return [:] }
         let names = descriptions.compactMap { planner.entity(of: $0) }
         let keys = Set(names.map(\.asciiLowercased))
@@ -23,7 +21,7 @@ extension JobOpening {
             }
         }
         guard !known.isEmpty else { return known }
-        for entity in try options.model?.entities ?? continued(names, journal) {
+        for entity in try options.model?.entities ?? continued(names) {
             let from = entity.attributes.flatMap(\.from) + entity.relationships.flatMap(\.from).flatMap(\.paths)
             known[entity.name.asciiLowercased]?.keys = Set(
                 from.filter(\.isWithinRecord).compactMap(\.keys.first).map { ExactText($0) }
@@ -32,7 +30,7 @@ extension JobOpening {
         return known
     }
 
-    private func continued(_ names: [String], _ journal: any JournalReader) throws -> [EntityDescription] {
+    private func continued(_ names: [String]) throws -> [EntityDescription] {
         let source = StoredJob.Source(
             description: SourceDescription(name: "-", path: nil, member: nil, size: nil, modified: nil),
             shape: SourceShape(layout: .stream, paths: []),
@@ -44,7 +42,7 @@ extension JobOpening {
 
     /// The job that takes the place of one that has committed no record, where its sources are laid out otherwise by now, or of
     /// one of an archive that has more members by now; nil where they are not.
-    func replacement(for job: StoredJob, _ jobs: [StoredJob], _ journal: any JournalReader) throws -> Decision? {
+    func replacement(for job: StoredJob, _ jobs: [StoredJob]) throws -> Decision? {
         guard job.retry == nil, job.change == nil, job.isReadableAgain else { return nil }
         let arguments = job.sources.map(\.description).files
         // Where a source is gone, chunks may be all that is needed.
@@ -61,17 +59,18 @@ extension JobOpening {
             run: run,
             planner: planner(self.planner.announce),
             chunksBase: chunksBase,
-            isPlanning: isPlanning
+            isPlanning: isPlanning,
+            journal: journal
         )
         let others = jobs.filter { $0.id != job.id }
-        let shapes = try planner { _ in }.shapes(arguments) { try opening.known(of: $0, others, journal) }.map(\.shape)
+        let shapes = try planner { _ in }.shapes(arguments) { try opening.known(of: $0, others) }.map(\.shape)
         guard hasGrown || shapes != job.sources.map(\.shape) else { return nil }
         if hasGrown {
             self.planner.announce(
                 "\(job.sources[0].description.displayName): its archive has more files than when the import stopped, which begins anew"
             )
         }
-        return try opening.begin(arguments, nil, jobs: jobs, replacing: job, journal)
+        return try opening.begin(arguments, nil, jobs: jobs, replacing: job)
     }
 }
 

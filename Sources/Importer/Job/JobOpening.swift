@@ -34,6 +34,7 @@ struct JobOpening {
     let chunksBase: String
     /// Whether nothing may be made or changed.
     let isPlanning: Bool
+    let journal: any JournalReader
 
     /// Where this run keeps its chunks.
     private var chunkDirectory: String {
@@ -47,7 +48,7 @@ struct JobOpening {
     /// What it means to import `arguments`.
     ///
     /// - Parameter arguments: sources, or a chunk directory.
-    func decide(importing arguments: [String], _ journal: any JournalReader) throws -> Decision {
+    func decide(importing arguments: [String]) throws -> Decision {
         try StoreIndexes(wanted: run.indexes).check(options.model)
         let chunks = try ChunkSource.open(arguments)
         let descriptions = try chunks?.header.sources ?? planner.describe(arguments)
@@ -69,7 +70,7 @@ struct JobOpening {
                     advice: "Leave \(.again) out to resume it, or give \(.restart) instead."
                 )
             }
-            guard run.restart else { return try resume(open, takesChunks: takesChunks, jobs, journal) }
+            guard run.restart else { return try resume(open, takesChunks: takesChunks, jobs) }
             guard !isStream || open.id == jobs.last?.id else {
                 throw ImportError(
                     .jobSuperseded,
@@ -78,7 +79,7 @@ struct JobOpening {
                     advice: ImportError.waysPast(streamInto: store)
                 )
             }
-            return try begin(arguments, chunks, jobs: jobs, replacing: open, journal)
+            return try begin(arguments, chunks, jobs: jobs, replacing: open)
         }
         // Standard input is another stream each time; and other options make another import.
         let done = same.last {
@@ -89,14 +90,14 @@ struct JobOpening {
             // What is in already is judged by what is there.
             let presence = try journal.presence(of: done, entities: nil)
             if presence != .gone {
-                try checkUnchanged(done, descriptions, journal)
+                try checkUnchanged(done, descriptions)
                 try checkIndexes(of: done)
                 return .nothing(done, isPartial: presence == .partial)
             }
         } else if !run.again {
-            try checkNew(descriptions, jobs, takesChunks: takesChunks, journal)
+            try checkNew(descriptions, jobs, takesChunks: takesChunks)
         }
-        return try begin(arguments, chunks, jobs: jobs, replacing: nil, journal)
+        return try begin(arguments, chunks, jobs: jobs, replacing: nil)
     }
 
     /// What was given otherwise when the job was begun.
@@ -104,12 +105,7 @@ struct JobOpening {
         options.differences(from: job.options) + (takesChunks == job.takesChunks ? [] : [.sources])
     }
 
-    private func resume(
-        _ job: StoredJob,
-        takesChunks: Bool,
-        _ jobs: [StoredJob],
-        _ journal: any JournalReader
-    ) throws -> Decision {
+    private func resume(_ job: StoredJob, takesChunks: Bool, _ jobs: [StoredJob]) throws -> Decision {
         let differences = differences(from: job, takesChunks: takesChunks)
         guard differences.isEmpty else {
             throw ImportError(
@@ -122,14 +118,14 @@ struct JobOpening {
                     : ImportError.waysPast(streamInto: store)
             )
         }
-        if let replacement = try replacement(for: job, jobs, journal) { return replacement }
-        return .resume(try resumed(job, options.maxErrors, journal), isGiven: true)
+        if let replacement = try replacement(for: job, jobs) { return replacement }
+        return .resume(try resumed(job, options.maxErrors), isGiven: true)
     }
 
     /// - Parameter maxErrors: how many rejects the job may have from now on; nil to leave that as it is.
-    private func resumed(_ job: StoredJob, _ maxErrors: ErrorLimit?, _ journal: any JournalReader) throws -> StoredJob {
+    private func resumed(_ job: StoredJob, _ maxErrors: ErrorLimit?) throws -> StoredJob {
         try checkIndexes(of: job)
-        if let model = job.model { try checkIdentifiers(of: model, replacing: job, journal) }
+        if let model = job.model { try checkIdentifiers(of: model, replacing: job) }
         guard let maxErrors else { return job }
         guard job.options.onError != .stop else {
             throw ImportError(
@@ -151,11 +147,7 @@ struct JobOpening {
     }
 
     /// Nothing is imported either way, so a source that was imported before its inode was noted is believed to be the same.
-    private func checkUnchanged(
-        _ job: StoredJob,
-        _ descriptions: [SourceDescription],
-        _ journal: any JournalReader
-    ) throws {
+    private func checkUnchanged(_ job: StoredJob, _ descriptions: [SourceDescription]) throws {
         let check = SourceCheck(opener: planner.opener, interruption: planner.interruption)
         for (index, (before, now)) in zip(job.sources.map(\.description), descriptions).enumerated()
         where !SourceCheck.isUntouched(now, since: before) {
@@ -184,9 +176,10 @@ struct JobOpening {
         _ arguments: [String],
         _ chunks: ChunkSource?,
         jobs: [StoredJob],
-        replacing: StoredJob?,
-        _ journal: any JournalReader
+        replacing: StoredJob?
     ) throws -> Decision {
+        let others = jobs.filter { $0.id != replacing?.id }
+        let plan: JobPlanner.Plan
         if let chunks {
             let limits = chunks.header.limits
             guard options.mirror == nil || limits.skip == 0 && limits.limit == nil else {
@@ -197,41 +190,30 @@ struct JobOpening {
                     advice: "Split the sources without them."
                 )
             }
-            let sources = try planner.plan(chunks)
-            try checkIdentifiers(of: sources, replacing: replacing, journal)
-            try sayTables(of: sources, journal)
-            var job = StoredJob(
-                options: options,
-                takesChunks: true,
-                sources: sources,
-                model: options.model,
-                chunkDirectory: chunks.directory.path
-            )
-            job.keepsUndo = run.keepsUndo || options.mirror != nil
-            try checkContinuing(job, replacing: replacing, journal)
-            return .begin(job, open: [:], replacing: replacing)
+            plan = JobPlanner.Plan(sources: try planner.plan(chunks), open: [:])
+        } else {
+            plan = try planner.plan(arguments) { try known(of: $0, others) }
+            try checkStream(plan.sources, jobs)
+            try checkTables(of: plan.sources)
         }
-        let others = jobs.filter { $0.id != replacing?.id }
-        let plan = try planner.plan(arguments) { try known(of: $0, others, journal) }
-        try checkStream(plan.sources, jobs)
-        try checkTables(of: plan.sources, journal)
-        try checkIdentifiers(of: plan.sources, replacing: replacing, journal)
-        try sayTables(of: plan.sources, journal)
+        try checkIdentifiers(of: plan.sources, replacing: replacing)
+        try sayTables(of: plan.sources)
         var job = StoredJob(
             options: options,
+            takesChunks: chunks != nil,
             sources: plan.sources,
             model: options.model,
-            chunkDirectory: try freeDirectory(others, journal)
+            chunkDirectory: try chunks?.directory.path ?? freeDirectory(others)
         )
         job.keepsUndo = run.keepsUndo || options.mirror != nil
-        try checkContinuing(job, replacing: replacing, journal)
+        try checkContinuing(job, replacing: replacing)
         return .begin(job, open: plan.open, replacing: replacing)
     }
 
     /// Makes sure that an inferred model can continue the tables that are there.
     ///
     /// Those of a job that is replaced are gone by then.
-    private func checkContinuing(_ job: StoredJob, replacing: StoredJob?, _ journal: any JournalReader) throws {
+    private func checkContinuing(_ job: StoredJob, replacing: StoredJob?) throws {
         guard options.model == nil, replacing == nil else { return }
         try NestingRules(options).check(continuing: journal.continuedEntities(of: job))
     }
@@ -253,32 +235,28 @@ struct JobOpening {
     }
 
     /// Tables that nobody has named are said before anything is written.
-    private func sayTables(of sources: [StoredJob.Source], _ journal: any JournalReader) throws {
+    private func sayTables(of sources: [StoredJob.Source]) throws {
         guard options.model == nil, options.entity == nil else { return }
         let notice = TableNotice(sources: sources) { try journal.hasTable($0) }
         if let line = try notice.line() { planner.announce(line) }
     }
 
-    private func checkTables(of sources: [StoredJob.Source], _ journal: any JournalReader) throws {
+    private func checkTables(of sources: [StoredJob.Source]) throws {
         let tables = options.model?.entities.map(\.table) ?? sources.flatMap(\.entities)
         try journal.checkTables(tables)
     }
 
-    private func checkIdentifiers(
-        of sources: [StoredJob.Source],
-        replacing: StoredJob?,
-        _ journal: any JournalReader
-    ) throws {
+    private func checkIdentifiers(of sources: [StoredJob.Source], replacing: StoredJob?) throws {
         if let model = options.model {
-            try checkIdentifiers(of: model, replacing: replacing, journal)
+            try checkIdentifiers(of: model, replacing: replacing)
         } else {
-            try checkIdentifiers(ofSources: sources, replacing: replacing, journal)
+            try checkIdentifiers(ofSources: sources, replacing: replacing)
         }
     }
 
     /// Where a new job may keep its chunks: interrupted jobs still need theirs, and finished ones may have been asked to
     /// leave theirs in place.
-    func freeDirectory(_ jobs: [StoredJob], _ journal: any JournalReader) throws -> String {
+    func freeDirectory(_ jobs: [StoredJob]) throws -> String {
         let wanted = chunkDirectory
         var taken = Set(jobs.filter { $0.state != .finished }.map(\.chunkDirectory))
         if run.chunkDirectory == nil {
@@ -303,11 +281,11 @@ struct JobOpening {
     /// What it means to resume the store's last interrupted job.
     ///
     /// - Parameter maxErrors: how many rejects it may have from now on; nil to leave that as it is.
-    func decideToResume(_ maxErrors: ErrorLimit?, _ journal: any JournalReader) throws -> Decision {
+    func decideToResume(_ maxErrors: ErrorLimit?) throws -> Decision {
         let jobs = try journal.jobs()
         if let open = jobs.last(where: { $0.state != .finished }) {
-            if let replacement = try replacement(for: open, jobs, journal) { return replacement }
-            return .resume(try resumed(open, maxErrors, journal))
+            if let replacement = try replacement(for: open, jobs) { return replacement }
+            return .resume(try resumed(open, maxErrors))
         }
         guard let last = jobs.last else {
             throw ImportError(.storeEmpty, at: store, "holds no import", advice: "Begin one with \(call: .importing).")

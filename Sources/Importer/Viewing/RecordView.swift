@@ -123,37 +123,22 @@ public final class RecordView: Sendable {
         let (isThere, reaches) = state.withLock { state in
             (state.source != nil, ChangedRows.are(in: state.source?.query.reached ?? [], notification.changes))
         }
-        if reaches { return try mergeReached(notification) }
-        if rows.isEmpty, isThere { return nil }
+        if rows.isEmpty, isThere, !reaches { return nil }
         return try change(
             beforehand: { state in
                 guard let source = state.source else { return false }
                 state.total?.bringUp(notification)
-                return notification.position.isCovered(by: state.position) || rows.cannotTouch(state, source.query)
-            },
-            { state, database in
-                try withSource(&state, database) { state, source in
-                    try state.total?.bringUp(database)
-                    if let start = try rows.start(of: &state, source, database) {
-                        try read(start, source, &state, database)
-                    }
-                }
-            }
-        )
-    }
-
-    /// Takes in a commit that has changed rows that the window's records depend on: which of them do is told by reading.
-    private func mergeReached(_ notification: MergeNotification) throws -> RecordViewUpdate? {
-        try change(
-            beforehand: { state in
-                guard state.source != nil else { return false }
-                state.total?.bringUp(notification)
                 return notification.position.isCovered(by: state.position)
+                    || !reaches && rows.cannotTouch(state, source.query)
             },
             { state, database in
                 try withSource(&state, database) { state, source in
                     try state.total?.bringUp(database)
-                    try read(Self.start(at: state.offset, state, database), source, &state, database)
+                    // Which of the window's records depend on other tables' rows is told by reading.
+                    let start =
+                        try reaches
+                        ? Self.start(at: state.offset, state, database) : rows.start(of: &state, source, database)
+                    if let start { try read(start, source, &state, database) }
                 }
             }
         )

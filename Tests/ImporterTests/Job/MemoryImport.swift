@@ -71,15 +71,18 @@ extension LibraryImport {
             merges: MergeCenter()
         )
         let planner = JobPlanner(options: options, opener: context.opener, interruption: interruption) { _ in }
-        let opening = JobOpening(
-            store: store,
-            options: options,
-            run: run,
-            planner: planner,
-            chunksBase: store,
-            isPlanning: false
-        )
-        let decision = try destination.read { try opening.decide(importing: [source], $0) }
+        let decision = try destination.read { journal in
+            let opening = JobOpening(
+                store: store,
+                options: options,
+                run: run,
+                planner: planner,
+                chunksBase: store,
+                isPlanning: false,
+                journal: journal
+            )
+            return try opening.decide(importing: [source])
+        }
         return try StartJob(context, in: destination).start(decision)
     }
 }

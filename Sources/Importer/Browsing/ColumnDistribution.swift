@@ -84,23 +84,19 @@ extension StoreReader {
 /// Counts values one by one.
 private struct Tally {
     private let attribute: AttributeDescription
-    private var counts: [Key: Int64] = [:]
+    /// Values with their types: what `String` takes for the same text need not be.
+    private var counts: [BoundValue: Int64] = [:]
     private var rows: Int64 = 0
-
-    /// A value with its type: what `String` takes for the same text need not be.
-    private struct Key: Hashable {
-        let value: BoundValue
-    }
 
     init(of attribute: AttributeDescription) { self.attribute = attribute }
 
     mutating func add(_ value: Record.Value) {
         rows += 1
-        counts[Key(value: BoundValue(value)), default: 0] += 1
+        counts[BoundValue(value), default: 0] += 1
     }
 
     func distribution(isSampled: Bool) -> ColumnDistribution {
-        var values = counts.map { (value: $0.key.value.stored, count: $0.value) }
+        var values = counts.map { (value: $0.key.stored, count: $0.value) }
         let nulls = values.first { $0.value.isNull }?.count ?? 0
         values.removeAll { $0.value.isNull }
         // Those that are as frequent come in the same order each time.

@@ -86,11 +86,7 @@ extension StoreReader {
 
     /// How many references of each relationship (`order.customer`) lead nowhere.
     private static func unresolved(_ database: Database) throws -> [String: Int64] {
-        let rows = try BookkeepingRow.fetchAll(
-            database,
-            from: "_import_unresolved",
-            sql: "SELECT relationship, count FROM _import_unresolved"
-        )
+        let rows = try BookkeepingRow.all(database, from: "_import_unresolved")
         return try rows.reduce(into: [:]) { counts, row in
             let name = try row.text("relationship")
             counts[name] = try row.number("count").addingClamped(counts[name] ?? 0)

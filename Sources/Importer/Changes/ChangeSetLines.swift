@@ -65,20 +65,9 @@ final class ChangeSetLines {
     }
 
     private func fill() throws {
-        let block = [UInt8](unsafeUninitializedCapacity: 1 << 16) { bytes, count in
-            count = 0
-            while true {
-                let length = read(file.number, bytes.baseAddress, bytes.count)
-                if length >= 0 { count = length }
-                if length >= 0 || errno != EINTR { break }
-            }
-        }
-        if block.isEmpty {
-            // Nothing was read: the end, or an error, which a read of nothing tells.
-            if read(file.number, nil, 0) < 0 { throw ImportError.cannotRead(path, errno: errno) }
-            isAtEnd = true
-        }
-        buffer += block
+        let block = try file.next(of: path)
+        isAtEnd = block == nil
+        buffer += block ?? []
     }
 
     /// Adds a line that was read to a checksum.

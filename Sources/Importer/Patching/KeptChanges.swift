@@ -17,15 +17,8 @@ final class KeptChanges: Sendable {
             return
         }
         let file = try Self.fileWithoutName()
-        var block = [UInt8](repeating: 0, count: 256 << 10)
-        while true {
-            try interruption.check()
-            let count = read(STDIN_FILENO, &block, block.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw ImportError.cannotRead("-", errno: errno) }
-            if count == 0 { break }
-            try Self.write(block[..<count], to: file)
-        }
+        let input = Descriptor(borrowing: STDIN_FILENO)
+        while let block = try input.next(of: "-", interruption.check) { try Self.write(block[...], to: file) }
         self.file = file
         self.path = "/dev/fd/\(file.number)"
     }
@@ -72,14 +65,7 @@ final class KeptChanges: Sendable {
         }
         lseek(file.number, 0, SEEK_SET)
         try destination.makeRepairFile(at: path, token: token) { write in
-            var block = [UInt8](repeating: 0, count: 256 << 10)
-            while true {
-                let count = read(file.number, &block, block.count)
-                if count < 0, errno == EINTR { continue }
-                guard count >= 0 else { throw ImportError.cannotRead("-", errno: errno) }
-                if count == 0 { return }
-                try write(block[..<count])
-            }
+            while let block = try file.next(of: "-") { try write(block[...]) }
         }
         return path
     }

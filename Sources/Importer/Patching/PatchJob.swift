@@ -69,12 +69,7 @@ struct PatchJob {
 
     /// What the lines of a job's rejects belong to.
     private static func header(of job: Int64, _ database: Database) throws -> ChangeSetHeader {
-        let row = try BookkeepingRow.fetchOne(
-            database,
-            from: "_import_change",
-            sql: "SELECT header FROM _import_change WHERE job = ?",
-            arguments: [job]
-        )
+        let row = try BookkeepingRow.first(database, "header", from: "_import_change", of: job)
         guard let row, let header = try? ChangeSetHeader(row.bytes("header")) else {
             throw ImportError(.fault, "job \(job) has no change set")
         }

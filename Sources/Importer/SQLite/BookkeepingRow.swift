@@ -22,6 +22,50 @@ struct BookkeepingRow {
         self.database = database
     }
 
+    /// Rows of a table; none where it is not there.
+    ///
+    /// - Parameter job: the job whose rows are wanted; nil for any job's.
+    /// - Parameter rest: what follows the table, or the job, in the statement.
+    static func all(
+        _ database: Database,
+        _ columns: String = "*",
+        from table: String,
+        of job: Int64? = nil,
+        _ rest: String = "",
+        _ arguments: StatementArguments = StatementArguments()
+    ) throws -> [BookkeepingRow] {
+        let select = select(columns, from: table, of: job, rest)
+        return try fetchAll(database, from: table, sql: select.sql, arguments: select.job + arguments)
+    }
+
+    /// As `all`, of the first row; nil where there is none.
+    static func first(
+        _ database: Database,
+        _ columns: String = "*",
+        from table: String,
+        of job: Int64? = nil,
+        _ rest: String = "",
+        _ arguments: StatementArguments = StatementArguments()
+    ) throws -> BookkeepingRow? {
+        let select = select(columns, from: table, of: job, rest)
+        return try fetchOne(database, from: table, sql: select.sql, arguments: select.job + arguments)
+    }
+
+    /// What a job has changed or lost of values.
+    static func ledger(of job: Int64, _ database: Database) throws -> [BookkeepingRow] {
+        try all(database, "entity, attribute, kind, count", from: "_import_ledger", of: job, "AND NOT is_error")
+    }
+
+    private static func select(
+        _ columns: String,
+        from table: String,
+        of job: Int64?,
+        _ rest: String
+    ) -> (sql: String, job: StatementArguments) {
+        guard let job else { return ("SELECT \(columns) FROM \(table) \(rest)", StatementArguments()) }
+        return ("SELECT \(columns) FROM \(table) WHERE job = ? \(rest)", [job])
+    }
+
     /// The rows of a statement; none where the table is not there.
     static func fetchAll(
         _ database: Database,

@@ -89,12 +89,7 @@ struct ErrorGroupTable: Sendable {
     ///
     /// - Parameter sources: the names of the job's sources.
     static func groups(_ database: Database, job: Int64, sources: [String]) throws -> [ErrorGroup] {
-        try BookkeepingRow.fetchAll(
-            database,
-            from: name,
-            sql: "SELECT * FROM _import_ledger WHERE job = ? AND is_error ORDER BY first_ordinal, id",
-            arguments: [job]
-        ).map { row in
+        try BookkeepingRow.all(database, from: name, of: job, "AND is_error ORDER BY first_ordinal, id").map { row in
             let source = try row.index("first_source")
             return ErrorGroup(
                 entity: try row.text("entity"),

@@ -41,12 +41,7 @@ struct JobProgress: CommitProgress {
         deferredIdentifiers = try DeferredIdentifier.positions(job: job, database)
         isAppending = try AppendingJob.exists(job, database)
         errorGroups = try ErrorGroupTable(database, job: job)
-        for row in try BookkeepingRow.fetchAll(
-            database,
-            from: "_import_ledger",
-            sql: "SELECT entity, attribute, kind FROM _import_ledger WHERE job = ? AND NOT is_error",
-            arguments: [job]
-        ) {
+        for row in try BookkeepingRow.ledger(of: job, database) {
             guard let kind = LedgerKind(rawValue: try row.text("kind")) else { continue }
             let key = Names(entity: try row.text("entity"), kind: kind)
             names[key, default: []].insert(ExactText(try row.text("attribute")))

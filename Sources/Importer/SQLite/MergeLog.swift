@@ -104,11 +104,7 @@ enum MergeLog {
     /// After the last entry.
     static func end(_ database: Database) throws -> StorePosition {
         guard try database.hasTable(table) else { return .start }
-        let last = try BookkeepingRow.fetchOne(
-            database,
-            from: table,
-            sql: "SELECT sequence, stamp FROM \(table) ORDER BY sequence DESC LIMIT 1"
-        )
+        let last = try BookkeepingRow.first(database, "sequence, stamp", from: table, "ORDER BY sequence DESC LIMIT 1")
         guard let last else { return StorePosition(store: try identity(database), sequence: 0, stamp: 0) }
         return StorePosition(
             store: try identity(database),
@@ -176,11 +172,7 @@ enum MergeLog {
 
     private static func newest(_ database: Database) throws -> MergeNotification? {
         guard
-            let row = try BookkeepingRow.fetchOne(
-                database,
-                from: table,
-                sql: "SELECT * FROM \(table) ORDER BY sequence DESC LIMIT 1"
-            )
+            let row = try BookkeepingRow.first(database, from: table, "ORDER BY sequence DESC LIMIT 1")
         else { return nil }
         return try notification(row, EntityTotals.all(of: row.number("job"), database), store: identity(database))
     }

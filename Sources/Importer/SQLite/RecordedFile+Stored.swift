@@ -5,11 +5,7 @@ import GRDB
 extension RecordedFile {
     /// All that are recorded; none in a store without bookkeeping.
     static func all(_ database: Database) throws -> [RecordedFile] {
-        try BookkeepingRow.fetchAll(
-            database,
-            from: "_import_file",
-            sql: "SELECT * FROM _import_file ORDER BY path, token"
-        ).map { try RecordedFile($0) }
+        try BookkeepingRow.all(database, from: "_import_file", "ORDER BY path, token").map { try RecordedFile($0) }
     }
 
     private init(_ row: BookkeepingRow) throws {

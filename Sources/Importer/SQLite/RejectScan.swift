@@ -102,12 +102,7 @@ struct RejectScan {
 
     /// The reject with a number; nil where there is none.
     func reject(number: Int64, _ database: Database) throws -> StoreInspection.Reject? {
-        try BookkeepingRow.fetchOne(
-            database,
-            from: "_import_reject",
-            sql: "SELECT * FROM _import_reject WHERE id = ?",
-            arguments: [number]
-        ).map { try reject($0) }
+        try BookkeepingRow.first(database, from: "_import_reject", "WHERE id = ?", [number]).map { try reject($0) }
     }
 
     private func reject(_ row: BookkeepingRow) throws -> StoreInspection.Reject {

@@ -45,12 +45,7 @@ extension SerialStore {
     /// What was changed or lost: entity, attribute or relationship, kind and count.
     package func ledger() throws -> [(entity: String, attribute: String, kind: LedgerKind, count: Int64)] {
         try inDatabase { database in
-            try BookkeepingRow.fetchAll(
-                database,
-                from: "_import_ledger",
-                sql: "SELECT entity, attribute, kind, count FROM _import_ledger WHERE job = ? AND NOT is_error",
-                arguments: [job]
-            ).map {
+            try BookkeepingRow.ledger(of: job, database).map {
                 (try $0.text("entity"), try $0.text("attribute"), try $0.choice("kind"), try $0.number("count"))
             }
         }
@@ -59,12 +54,8 @@ extension SerialStore {
     /// How many references of each relationship lead to nothing.
     package func unresolved() throws -> [(relationship: String, count: Int64)] {
         try inDatabase { database in
-            try BookkeepingRow.fetchAll(
-                database,
-                from: "_import_unresolved",
-                sql: "SELECT relationship, count FROM _import_unresolved WHERE job = ?",
-                arguments: [job]
-            ).map { (try $0.text("relationship"), try $0.number("count")) }
+            try BookkeepingRow.all(database, from: "_import_unresolved", of: job)
+                .map { (try $0.text("relationship"), try $0.number("count")) }
         }
     }
 

@@ -8,12 +8,7 @@ extension StoreIndexes {
 
     /// Those that a job has been asked for last.
     init(of job: StoredJob, _ database: Database) throws {
-        let lists = try BookkeepingRow.fetchAll(
-            database,
-            from: Self.table,
-            sql: "SELECT attributes FROM \(Self.table) WHERE job = ? ORDER BY position",
-            arguments: [job.id]
-        )
+        let lists = try BookkeepingRow.all(database, "attributes", from: Self.table, of: job.id, "ORDER BY position")
         wanted = try lists.map { try $0.json("attributes") { !$0.isEmpty } }
     }
 

@@ -70,12 +70,8 @@ extension StoreInspection {
     }
 
     func summary(of job: StoredJob, _ database: Database) throws -> JobSummary {
-        let times = try BookkeepingRow.fetchOne(
-            database,
-            from: "_import_job",
-            sql: "SELECT started, finished FROM _import_job WHERE id = ?",
-            arguments: [job.id]
-        )
+        let times =
+            try BookkeepingRow.first(database, "started, finished", from: "_import_job", "WHERE id = ?", [job.id])
         let counts = try counts(of: job, database)
         return JobSummary(
             job: job.id,
@@ -110,12 +106,7 @@ extension StoreInspection {
     /// The counts of all entities of a job.
     private func counts(of job: StoredJob, _ database: Database) throws -> ImportReport.Counts {
         var total = ImportReport.Counts()
-        for row in try BookkeepingRow.fetchAll(
-            database,
-            from: "_import_entity",
-            sql: "SELECT * FROM _import_entity WHERE job = ?",
-            arguments: [job.id]
-        ) {
+        for row in try BookkeepingRow.all(database, from: "_import_entity", of: job.id) {
             total.add(try ImportReport.Counts(row))
         }
         return total

@@ -22,14 +22,8 @@ extension StoreInspection {
     /// How many references of each relationship led nowhere when a job was settled.
     func unresolved(of job: StoredJob, _ database: Database) throws -> [String: Int64]? {
         guard job.model?.isFlat == false else { return nil }
-        var counts: [String: Int64] = [:]
-        for row in try BookkeepingRow.fetchAll(
-            database,
-            from: "_import_unresolved",
-            sql: "SELECT relationship, count FROM _import_unresolved WHERE job = ?",
-            arguments: [job.id]
-        ) { counts[try row.text("relationship")] = try row.number("count") }
-        return counts
+        return try BookkeepingRow.all(database, from: "_import_unresolved", of: job.id)
+            .reduce(into: [:]) { counts, row in counts[try row.text("relationship")] = try row.number("count") }
     }
 
     /// Calls `body` with the references to objects that are not there now, by relationship in the model's order.

@@ -166,12 +166,7 @@ public struct StoreInspection: Sendable {
     func report(of job: StoredJob, _ database: Database) throws -> ImportReport {
         let marker = try Marker(database, job: job.id) ?? Marker()
         var entities: [String: ImportReport.Counts] = [:]
-        for row in try BookkeepingRow.fetchAll(
-            database,
-            from: "_import_entity",
-            sql: "SELECT * FROM _import_entity WHERE job = ? ORDER BY position",
-            arguments: [job.id]
-        ) {
+        for row in try BookkeepingRow.all(database, from: "_import_entity", of: job.id, "ORDER BY position") {
             var counts = try ImportReport.Counts(row)
             let nested = try NestedCounts(row)
             if job.model?.isFlat == false || job.change != nil {
@@ -207,12 +202,7 @@ public struct StoreInspection: Sendable {
     /// What a job has changed or left out on the way in: how often, by entity, attribute and kind.
     func ledger(of job: StoredJob, _ database: Database) throws -> [String: [String: [String: Int64]]] {
         var ledger: [String: [String: [String: Int64]]] = [:]
-        for row in try BookkeepingRow.fetchAll(
-            database,
-            from: "_import_ledger",
-            sql: "SELECT entity, attribute, kind, count FROM _import_ledger WHERE job = ? AND NOT is_error",
-            arguments: [job.id]
-        ) {
+        for row in try BookkeepingRow.ledger(of: job.id, database) {
             let (entity, attribute) = (try row.text("entity"), try row.text("attribute"))
             ledger[entity, default: [:]][attribute, default: [:]][try row.text("kind")] = try row.number("count")
         }
@@ -222,12 +212,8 @@ public struct StoreInspection: Sendable {
     /// How many changes of a job have deleted an object; nil where it imports records.
     func deleted(by job: StoredJob, _ database: Database) throws -> Int64? {
         guard job.change != nil else { return nil }
-        return try BookkeepingRow.fetchAll(
-            database,
-            from: "_import_entity",
-            sql: "SELECT deletions FROM _import_entity WHERE job = ?",
-            arguments: [job.id]
-        ).reduce(Int64(0)) { $0.addingClamped(try $1.number("deletions")) }
+        return try BookkeepingRow.all(database, "deletions", from: "_import_entity", of: job.id)
+            .reduce(Int64(0)) { $0.addingClamped(try $1.number("deletions")) }
     }
 
     /// Adds what a patch counts beyond an import.
@@ -235,12 +221,7 @@ public struct StoreInspection: Sendable {
         guard let deleted = try deleted(by: job, database) else { return }
         report.undoes = job.change?.undoes
         report.deleted = deleted
-        let row = try BookkeepingRow.fetchOne(
-            database,
-            from: "_import_change",
-            sql: "SELECT conflicts FROM _import_change WHERE job = ?",
-            arguments: [job.id]
-        )
+        let row = try BookkeepingRow.first(database, "conflicts", from: "_import_change", of: job.id)
         report.conflicts = try row?.number("conflicts") ?? 0
         report.conflictList = try BookkeepingRow.fetchAll(
             database,
@@ -254,12 +235,7 @@ public struct StoreInspection: Sendable {
     private func addMirror(of job: StoredJob, to report: inout ImportReport, _ database: Database) throws {
         guard job.options.mirror != nil else { return }
         (report.deleted, report.withheld, report.deletedList) = (0, 0, [])
-        let row = try BookkeepingRow.fetchOne(
-            database,
-            from: "_import_mirror",
-            sql: "SELECT * FROM _import_mirror WHERE job = ?",
-            arguments: [job.id]
-        )
+        let row = try BookkeepingRow.first(database, from: "_import_mirror", of: job.id)
         guard let row else { return }
         report.deleted = try row.number("deleted")
         report.withheld = try row.number("withheld")

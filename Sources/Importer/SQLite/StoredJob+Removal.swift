@@ -40,12 +40,7 @@ extension StoredJob {
             arguments: ["job": id]
         )
         if let later { throw overtaken(in: later) }
-        let tables = try BookkeepingRow.fetchAll(
-            database,
-            from: "_import_entity",
-            sql: "SELECT * FROM _import_entity WHERE job = ?",
-            arguments: [id]
-        )
+        let tables = try BookkeepingRow.all(database, from: "_import_entity", of: id)
         for row in tables {
             let table = try row.text("table_name")
             // Nothing but the model's own tables may go.

@@ -28,12 +28,7 @@ extension StoredJob {
         guard !sources.isEmpty else { throw row.damage("id") }
         guard let number = try row.optionalNumber("model") else { return }
         guard
-            let stored = try BookkeepingRow.fetchOne(
-                database,
-                from: "_import_model",
-                sql: "SELECT model FROM _import_model WHERE id = ?",
-                arguments: [number]
-            )
+            let stored = try BookkeepingRow.first(database, "model", from: "_import_model", "WHERE id = ?", [number])
         else { throw row.damage("model") }
         let model = try? ModelDescription(stored: Array(stored.text("model").utf8))
         let names = Set((model?.entities ?? []).map { ExactText($0.name) })
@@ -44,22 +39,18 @@ extension StoredJob {
     }
 
     private static func sources(of job: Int64, _ database: Database) throws -> [Source] {
-        try BookkeepingRow.fetchAll(
-            database,
-            from: "_import_source",
-            sql: "SELECT * FROM _import_source WHERE job = ? ORDER BY position",
-            arguments: [job]
-        ).enumerated().map { position, row in
-            guard try row.index("position") == position else { throw row.damage("position") }
-            let shape: SourceShape = try row.json("shape") {
-                $0.paths.allSatisfy { (try? RecordPath($0)) != nil }
+        try BookkeepingRow.all(database, from: "_import_source", of: job, "ORDER BY position")
+            .enumerated().map { position, row in
+                guard try row.index("position") == position else { throw row.damage("position") }
+                let shape: SourceShape = try row.json("shape") {
+                    $0.paths.allSatisfy { (try? RecordPath($0)) != nil }
+                }
+                return Source(
+                    description: try row.json("description", where: \.isSound),
+                    shape: shape,
+                    entities: try row.json("entities") { $0.count == shape.paths.count }
+                )
             }
-            return Source(
-                description: try row.json("description", where: \.isSound),
-                shape: shape,
-                entities: try row.json("entities") { $0.count == shape.paths.count }
-            )
-        }
     }
 
     // MARK: Writing

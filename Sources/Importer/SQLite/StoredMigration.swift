@@ -80,12 +80,8 @@ enum StoredMigration {
     private static func adopt(_ number: Int64, _ model: ModelDescription, _ database: Database) throws {
         let names = Set(model.entities.map { ExactText($0.name) })
         for job in try Int64.fetchAll(database, sql: "SELECT id FROM _import_job") {
-            let rows = try BookkeepingRow.fetchAll(
-                database,
-                from: "_import_source",
-                sql: "SELECT entities FROM _import_source WHERE job = ? ORDER BY position",
-                arguments: [job]
-            )
+            let rows =
+                try BookkeepingRow.all(database, "entities", from: "_import_source", of: job, "ORDER BY position")
             let entities: [[String]] = try rows.map { try $0.json("entities") { _ in true } }
             var known = names
             let gone = entities.joined().filter { known.insert(ExactText($0)).inserted }
@@ -101,11 +97,7 @@ enum StoredMigration {
     ///
     /// - Parameter names: the new ones by the old ones.
     static func rename(_ names: [ExactText: String], _ database: Database) throws {
-        let rows = try BookkeepingRow.fetchAll(
-            database,
-            from: "_import_source",
-            sql: "SELECT job, position, entities FROM _import_source"
-        )
+        let rows = try BookkeepingRow.all(database, "job, position, entities", from: "_import_source")
         for row in rows {
             let entities: [String] = try row.json("entities") { _ in true }
             let renamed = entities.map { names[ExactText($0)] ?? $0 }

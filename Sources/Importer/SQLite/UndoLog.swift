@@ -51,12 +51,7 @@ final class UndoLog {
 
     /// Whether what a job has done was kept, and is not forgotten.
     static func exists(_ job: Int64, _ database: Database) throws -> Bool {
-        let row = try BookkeepingRow.fetchOne(
-            database,
-            from: "_import_change",
-            sql: "SELECT has_log FROM _import_change WHERE job = ?",
-            arguments: [job]
-        )
+        let row = try BookkeepingRow.first(database, "has_log", from: "_import_change", of: job)
         return try row?.flag("has_log") ?? false
     }
 

@@ -19,15 +19,6 @@ struct OutsideCounts {
         self.names = names.subtracting([Self.restName])
     }
 
-    /// The names that the entries of one source have counts under, as `knownNames` for its next chunks.
-    static func names(in entries: some Sequence<ChunkEntry>) -> Set<String> {
-        var names: Set<String> = []
-        for entry in entries {
-            for name in entry.outside.keys where name != restName { names.insert(name) }
-        }
-        return names
-    }
-
     /// Counts a value.
     mutating func count(_ name: String) {
         if names.contains(name) {

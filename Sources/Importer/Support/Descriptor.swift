@@ -35,6 +35,23 @@ final class Descriptor: Sendable {
             if code != EINTR { throw ImportError.cannotOpen(path, errno: code) }
         }
     }
+
+    /// The next bytes; nil at the end.
+    ///
+    /// - Parameter check: called before each try to read.
+    /// - Throws: `ImportError` about `path` when it cannot be read, and what `check` throws.
+    func next(of path: String, _ check: () throws -> Void = {}) throws -> [UInt8]? {
+        while true {
+            try check()
+            var (length, code) = (0, Int32(0))
+            let block = [UInt8](unsafeUninitializedCapacity: 1 << 16) { bytes, count in
+                length = read(number, bytes.baseAddress, bytes.count)
+                (count, code) = (max(0, length), errno)
+            }
+            if length >= 0 { return length == 0 ? nil : block }
+            if code != EINTR { throw ImportError.cannotRead(path, errno: code) }
+        }
+    }
 }
 
 extension ImportError {

@@ -178,3 +178,10 @@ struct SplitResult {
         return nil
     }
 }
+
+extension OutsideCounts {
+    /// The names that the entries of one source have counts under, as `knownNames` for its next chunks.
+    static func names(in entries: some Sequence<ChunkEntry>) -> Set<String> {
+        Set(entries.flatMap(\.outside.keys)).subtracting([restName])
+    }
+}

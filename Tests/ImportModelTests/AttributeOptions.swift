@@ -33,10 +33,10 @@ extension AttributeDescription {
                 [["iso8601", "unix"], ["yyyy-MM-dd", "iso8601", "dotnet"], []].randomElement(using: &generator) ?? []
             timeZone = [nil, "Europe/Berlin"].randomElement(using: &generator) ?? nil
             isWallClock = Bool.random(using: &generator)
-            storage = DateStorage.allCases.randomElement(using: &generator) ?? .iso8601
         case .uuid: isGenerated = true
         case .boolean: transformers = ["lowercase"]
         case .json: owner = .local
         }
+        storage = type.storageForms.randomElement(using: &generator)
     }
 }

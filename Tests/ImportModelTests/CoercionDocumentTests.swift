@@ -105,7 +105,7 @@ struct CoercionDocumentTests {
                 \.rawValue
             )
             + AttributeType.allCases.map(\.rawValue) + DateFormat.keywords + TransformerRegistry.standard.names
-            + BinaryFormat.names + DateStorage.allCases.map(\.rawValue)
+            + BinaryFormat.names + StorageForm.allCases.map(\.rawValue)
         for word in words { #expect(page.contains("`\(word)`"), "\(word)") }
         for kind in LedgerKind.allCases { #expect(page.contains("`\(kind.rawValue)`"), "\(kind)") }
     }

@@ -39,7 +39,7 @@ struct DateCoercionTests {
     }
 
     @Test func keepsWhatTheStorageHolds() throws {
-        let rows: [(String, DateStorage, Outcome, CoercionNotes)] = [
+        let rows: [(String, StorageForm, Outcome, CoercionNotes)] = [
             (#""1970-01-02T00:00:00.500Z""#, .unix, .integer(86_400), .digitsLost),
             (#""1970-01-02T00:00:00.5001Z""#, .unix, .integer(86_400), [.digitsLost, .subMillisecondLost]),
             (#""1969-12-31T23:59:59.500Z""#, .unix, .integer(-1), .digitsLost),
@@ -48,6 +48,15 @@ struct DateCoercionTests {
             (#""1969-12-31T23:59:59.500Z""#, .unixMilliseconds, .integer(-500), []),
             (#""0001-01-01""#, .unixMilliseconds, .integer(-62_135_596_800_000), []),
             (#""9999-12-31T23:59:59.999Z""#, .unixMilliseconds, .integer(253_402_300_799_999), []),
+            (#""2024-01-02T03:04:05.678Z""#, .sqlite, .text("2024-01-02 03:04:05.678"), []),
+            (
+                #""2024-01-02 03:04:05.6789+01:00""#, .sqlite, .text("2024-01-02 02:04:05.678"),
+                [.timeZoneLost, .subMillisecondLost]
+            ),
+            (#""0001-01-01""#, .sqlite, .text("0001-01-01 00:00:00.000"), []),
+            (#""2001-01-01""#, .referenceDate, .real(0), []),
+            (#""2000-12-31T23:59:59.999Z""#, .referenceDate, .real(-0.001), []),
+            (#""9999-12-31T23:59:59.999Z""#, .referenceDate, .real(252_423_993_599.999), []),
         ]
         for (json, storage, expected, notes) in rows {
             let coerced = coerce(json, with: try DateCoercion("iso8601", storage: storage))

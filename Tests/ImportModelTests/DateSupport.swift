@@ -15,7 +15,7 @@ extension DateCoercion {
         _ formats: String...,
         timeZone: String? = nil,
         isWallClock: Bool = false,
-        storage: DateStorage = .iso8601
+        storage: StorageForm = .iso8601
     ) throws {
         try self.init(
             formats: formats.map { try DateFormat($0) },

@@ -207,7 +207,7 @@ struct ManyMistakesTests {
         "$.entitys.Person.attributes.when.format[2]: must be a string",
         #"$.entitys.Person.attributes.when.format[3]: "yyyy-mm-dd", character 6: a minute needs an hour (H; the month is M)"#,
         #"$.entitys.Person.attributes.when.timeZone: "Mars/Base": no time zone of this name; give one like Europe/Oslo, or an offset like +02:00"#,
-        "$.entitys.Person.attributes.when.storage: must be one of iso8601, unix, unixMilliseconds",
+        "$.entitys.Person.attributes.when.storage: must be one of iso8601, sqlite, unix, unixMilliseconds, referenceDate",
         "$.entitys.Person.attributes.when.wallClock: must be true or false",
         "$.entitys.Person.attributes.when.max: is less than min",
         "$.entitys.Person.attributes.when.enum[0]: must be a date, not a boolean",

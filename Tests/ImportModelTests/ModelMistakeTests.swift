@@ -56,6 +56,10 @@ struct ModelMistakeTests {
             (#"{"type": "string", "transform": "trim "}"#, ["a.transform"]),
             (#"{"type": "string", "transform": ["trim", "rot13"]}"#, ["a.transform[1]"]),
             (#"{"type": "date", "storage": "ticks"}"#, ["a.storage"]),
+            (#"{"type": "date", "storage": "blob"}"#, ["a.storage"]),
+            (#"{"type": "uuid", "storage": "sqlite"}"#, ["a.storage"]),
+            (#"{"type": "decimal", "storage": "unix"}"#, ["a.storage"]),
+            (#"{"type": "decimal", "storage": "text"}"#, []), (#"{"type": "uuid", "storage": "blob"}"#, []),
             (#"{"type": "string", "generated": true}"#, ["a.generated"]),
             (#"{"type": "bitfield", "bits": {"x": 0}, "default": {"y": true}}"#, ["a.default.y"]),
         ])

@@ -26,6 +26,29 @@ struct InferenceArguments: ParsableArguments {
     var types: [TypedName] = []
 
     @Option(
+        name: .customLong("storage"),
+        help: ArgumentHelp(
+            "Form in which an attribute is stored. May be repeated.",
+            discussion: """
+                A date: iso8601, sqlite, unix, unixMilliseconds, referenceDate; a uuid: text, blob; a decimal: text, real.
+                """,
+            valueName: "name:form"
+        ),
+        transform: Self.storedName
+    )
+    var storages: [StoredName] = []
+
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp(
+            "Library whose forms uuids, dates and decimals are stored in: grdb.",
+            discussion: "What --storage or the model says of an attribute counts more.",
+            valueName: "library"
+        )
+    )
+    var client: StoreClient?
+
+    @Option(
         help: ArgumentHelp(
             "What the inferred model makes of nested values.",
             discussion: """
@@ -63,10 +86,18 @@ struct InferenceArguments: ParsableArguments {
         let type: AttributeType
     }
 
+    /// An attribute with the form that it is to have.
+    struct StoredName: Equatable {
+        let name: String
+        let form: StorageForm
+    }
+
     /// Sets what is said of the model.
     func apply(to options: inout JobOptions) {
         options.identifier = identifiers.flatMap { $0 }
         options.types = Dictionary(types.map { ($0.name, $0.type) }) { $1 }
+        options.storages = Dictionary(storages.map { ($0.name, $0.form) }) { $1 }
+        options.client = client
         options.nested = nested
         options.nestedDepth = nestedDepth
         options.nestedOnly = nestedOnly
@@ -74,8 +105,11 @@ struct InferenceArguments: ParsableArguments {
 
     func validate() throws {
         var seen: Set<String> = []
-        for name in types.map(\.name) where !seen.insert(name).inserted {
-            throw ValidationError("--type: \(name) is given more than once")
+        for (option, names) in [("--type", types.map(\.name)), ("--storage", storages.map(\.name))] {
+            seen = []
+            for name in names where !seen.insert(name).inserted {
+                throw ValidationError("\(option): \(name) is given more than once")
+            }
         }
         seen = []
         for names in identifiers {
@@ -111,16 +145,32 @@ struct InferenceArguments: ParsableArguments {
     }
 
     private static func typedName(_ text: String) throws -> TypedName {
+        let (name, type) = try pair(text, "TYPE", AttributeType.self)
+        return TypedName(name: name, type: type)
+    }
+
+    private static func storedName(_ text: String) throws -> StoredName {
+        let (name, form) = try pair(text, "FORM", StorageForm.self)
+        return StoredName(name: name, form: form)
+    }
+
+    /// A name and what it is to have.
+    private static func pair<Choice: RawRepresentable<String> & CaseIterable>(
+        _ text: String,
+        _ what: String,
+        _: Choice.Type
+    ) throws -> (String, Choice) {
         guard let colon = text.lastIndex(of: ":"), colon > text.startIndex else {
-            throw ValidationError("'\(text)' is not NAME:TYPE")
+            throw ValidationError("'\(text)' is not NAME:\(what)")
         }
         let name = text[text.index(after: colon)...]
-        guard let type = AttributeType(rawValue: String(name)) else {
-            let known = AttributeType.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("'\(name)' is not a type; there are \(known)")
+        guard let choice = Choice(rawValue: String(name)) else {
+            let known = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("'\(name)' is not a \(what.lowercased()); there are \(known)")
         }
-        return TypedName(name: String(text[..<colon]), type: type)
+        return (String(text[..<colon]), choice)
     }
 }
 
 extension NestedPolicy: ExpressibleByArgument {}
+extension StoreClient: ExpressibleByArgument {}

@@ -75,6 +75,7 @@ struct JobArguments: ParsableArguments {
         var options = shape.options
         inference.apply(to: &options)
         options.model = try model.map { try keys.readModel($0, isQuiet: isQuiet) }
+        if let client = options.client { options.model = options.model?.stored(for: client) }
         options.onConflict = onConflict
         options.onError = onError
         options.nul = nul ?? .error

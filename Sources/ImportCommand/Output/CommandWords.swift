@@ -33,6 +33,8 @@ extension ImportText.Setting {
         case .records: ("--records", "PATH")
         case .identifier: ("--identifier", "NAME")
         case .types: ("--type", "NAME:TYPE")
+        case .storages: ("--storage", "NAME:FORM")
+        case .client: ("--for", "LIBRARY")
         case .nested: ("--nested", "POLICY")
         case .nestedDepth: ("--nested-depth", "N")
         case .nestedOnly: ("--nested-only", "PATH")

@@ -15,6 +15,7 @@ enum ValueText {
         case .real(let number): "\(number)"
         case .text(let text): "'\(cut(text, most: most, keepsLineBreaks: keepsLineBreaks))'"
         case .textBytes(let bytes): "text of \(NumberText.counted(Int64(bytes.count), "byte")) that is not UTF-8"
+        case .blob(let bytes) where bytes.count == 16: uuid(bytes)
         case .blob(let bytes): "binary of \(NumberText.counted(Int64(bytes.count), "byte"))"
         }
     }
@@ -28,6 +29,11 @@ enum ValueText {
     /// `guid 7`, or `host a number 3`.
     static func identifier(_ object: ObjectReference, most: Int) -> String {
         object.values.map { "\(TerminalText.escaped($0.name)) \(plain($0.value, most: most))" }.joined(separator: " ")
+    }
+
+    /// 16 bytes, which nearly always are those of a UUID.
+    private static func uuid(_ bytes: [UInt8]) -> String {
+        AttributeDescription(name: "", type: .uuid).text(ofBinary: bytes) ?? ""
     }
 
     /// The beginning of a text, with `…` where more follows.

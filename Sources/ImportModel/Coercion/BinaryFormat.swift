@@ -47,9 +47,9 @@ package enum BinaryFormat: String, Sendable, CaseIterable {
 }
 
 extension AttributeDescription {
-    /// The text that represents the bytes of a binary; nil where none does in its format.
+    /// The text that represents the bytes of a binary or UUID; nil where none does in its format.
     package func text(ofBinary bytes: some Collection<UInt8>) -> String? {
-        switch formats {
+        switch type == .uuid ? [BinaryFormat.uuid.rawValue] : formats {
         case ["uuid"]:
             guard bytes.count == 16 else { return nil }
             return bytes.enumerated().map { index, byte in

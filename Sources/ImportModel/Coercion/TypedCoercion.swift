@@ -3,13 +3,19 @@ struct TypedCoercion: Sendable {
     let type: AttributeType
     private let bits: Bitfield?
     private let format: BinaryFormat
+    /// Whether a decimal is kept as a double.
+    private let isReal: Bool
     /// Nil for dates as the type alone has them.
     private let dates: DateCoercion?
 
     init(_ attribute: AttributeDescription, _ mistakes: inout [AttributeMistake]) {
         type = attribute.type
         bits = type == .bitfield ? Self.bitfield(attribute.bits, &mistakes) : nil
-        format = type == .binary ? Self.binary(attribute.formats, &mistakes) : .either
+        format =
+            type == .binary
+            ? Self.binary(attribute.formats, &mistakes)
+            : type == .uuid && attribute.storage == .blob ? .uuid : .either
+        isReal = type == .decimal && attribute.storage == .real
         dates = type == .date ? Self.dates(attribute, &mistakes) : nil
     }
 
@@ -22,6 +28,13 @@ struct TypedCoercion: Sendable {
         if let bits { return try bits.coerce(token, scratch: &scratch, notes: &notes) }
         if format != .either, token.kind == .string {
             return try binary(token, scratch: &scratch, notes: &notes)
+        }
+        if isReal {
+            do throws(CoercionError) {
+                return try AttributeType.double.coerce(token, scratch: &scratch, notes: &notes)
+            } catch {
+                throw CoercionError(code: error.code, expected: type.rawValue, found: error.found)
+            }
         }
         return try type.coerce(token, scratch: &scratch, notes: &notes)
     }
@@ -36,15 +49,21 @@ struct TypedCoercion: Sendable {
             var text: [UInt8] = []
             if Unescaping.append(token.bytes, to: &text) { notes.insert(.loneSurrogate) }
             range = text.withUnsafeBufferPointer {
-                format.decode(ByteView($0), to: &scratch, notes: &notes)
+                decode(ByteView($0), to: &scratch, notes: &notes)
             }
         } else {
-            range = format.decode(token.bytes, to: &scratch, notes: &notes)
+            range = decode(token.bytes, to: &scratch, notes: &notes)
         }
         guard let range else {
             throw CoercionError(code: .wrongForm, expected: format.rawValue, found: token.kind.name)
         }
         return .blob(range)
+    }
+
+    /// A `uuid` is none in base64.
+    private func decode(_ text: ByteView, to scratch: inout [UInt8], notes: inout CoercionNotes) -> Range<Int>? {
+        guard type == .binary || UUIDText(text) != nil else { return nil }
+        return format.decode(text, to: &scratch, notes: &notes)
     }
 
     // MARK: Making
@@ -53,7 +72,7 @@ struct TypedCoercion: Sendable {
         _ attribute: AttributeDescription,
         _ mistakes: inout [AttributeMistake]
     ) -> DateCoercion? {
-        if attribute.formats.isEmpty, attribute.timeZone == nil, !attribute.isWallClock, attribute.storage == .iso8601 {
+        if attribute.formats.isEmpty, attribute.timeZone == nil, !attribute.isWallClock, attribute.ownForm == nil {
             return nil
         }
         var formats: [DateFormat] = []
@@ -69,7 +88,7 @@ struct TypedCoercion: Sendable {
                 formats: formats,
                 timeZone: attribute.timeZone,
                 isWallClock: attribute.isWallClock,
-                storage: attribute.storage
+                storage: attribute.storage ?? .iso8601
             )
         } catch {
             mistakes.append(AttributeMistake(key: .timeZone, message: "\(error)"))

@@ -8,7 +8,7 @@ package struct DateCoercion: Sendable {
 
     private let rules: Rules
     private let isWallClock: Bool
-    private let storage: DateStorage
+    private let storage: StorageForm
     /// Whether ISO 8601 is the first format: by far the commonest, it gets a way of its own.
     private let beginsWithISO8601: Bool
 
@@ -58,7 +58,7 @@ package struct DateCoercion: Sendable {
         formats: [DateFormat],
         timeZone: String?,
         isWallClock: Bool,
-        storage: DateStorage
+        storage: StorageForm
     ) throws(DateFormatError) {
         var compiled: [Format] = []
         var patterns: [DatePattern] = []
@@ -241,7 +241,7 @@ package struct DateCoercion: Sendable {
         return notes
     }
 
-    /// What is noted where the text that is kept is not the one that was written; numbers have no spelling.
+    /// What is noted where the text that is kept is not the one that was written; other forms are asked for.
     @inline(__always)
     private var respelled: CoercionNotes { storage == .iso8601 ? .respelled : [] }
 
@@ -278,17 +278,24 @@ package struct DateCoercion: Sendable {
         scratch: inout [UInt8],
         notes: inout CoercionNotes
     ) -> CoercedValue {
+        let start = scratch.count
         switch storage {
-        case .iso8601:
-            if let verbatim { return .verbatim(verbatim) }
-            let start = scratch.count
+        case .sqlite:
             instant.append(to: &scratch)
+            scratch[start + 10] = UInt8(ascii: " ")
+            scratch.removeLast()
             return .scratch(start..<scratch.count)
         case .unix:
             if instant.milliseconds != 0 { notes.insert(.digitsLost) }
             return .integer(instant.unixSeconds)
         case .unixMilliseconds:
             return .integer(instant.unixMilliseconds)
+        case .referenceDate:
+            return .real(StoredDate.referenceSeconds(instant.unixMilliseconds))
+        case .iso8601, .text, .blob, .real:
+            if let verbatim { return .verbatim(verbatim) }
+            instant.append(to: &scratch)
+            return .scratch(start..<scratch.count)
         }
     }
 }

@@ -25,8 +25,9 @@ public struct AttributeDescription: Sendable, Hashable {
     public var timeZone: String?
     /// Whether a date keeps the writer's local time instead of the instant.
     public var isWallClock: Bool
-    /// How a date is stored.
-    public var storage: DateStorage
+    /// How a date, a UUID or a decimal is stored; nil for the standard form, which is `iso8601` or `text`, or that of a
+    /// ``StoreClient``.
+    public var storage: StorageForm?
     /// The flags of a bitfield.
     public var bits: [Bit]
     /// The names of the value transformers that a string goes through before it is coerced, in order.
@@ -62,7 +63,7 @@ public struct AttributeDescription: Sendable, Hashable {
         formats: [String] = [],
         timeZone: String? = nil,
         isWallClock: Bool = false,
-        storage: DateStorage = .iso8601,
+        storage: StorageForm? = nil,
         bits: [Bit] = [],
         transformers: [String] = [],
         validation: Validation = Validation(),

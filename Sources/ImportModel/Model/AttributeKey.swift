@@ -29,7 +29,8 @@ enum AttributeKey: String, CaseIterable {
         switch self {
         case .type, .optional, .default, .from, .column, .owner, .renamingIdentifier, .userInfo: AttributeType.allCases
         case .format: [.date, .binary]
-        case .timeZone, .wallClock, .storage: [.date]
+        case .timeZone, .wallClock: [.date]
+        case .storage: AttributeType.allCases.filter { !$0.storageForms.isEmpty }
         case .bits: [.bitfield]
         case .transform, .enum: AttributeType.allCases.filter { $0 != .json && $0 != .bitfield }
         case .min, .max: [.integer16, .integer32, .integer64, .float, .double, .decimal, .date]
@@ -50,7 +51,7 @@ enum AttributeKey: String, CaseIterable {
         case .format: "The formats of a date, tried in order, or the alphabet of a binary."
         case .timeZone: "How a date without a zone is read, as a name of the time zone database."
         case .wallClock: "Whether a date keeps the writer's local time instead of the instant."
-        case .storage: "How a date is stored."
+        case .storage: "How a date, a UUID or a decimal is stored."
         case .bits: "The flags of a bitfield by name, each with its bit; dots denote nested objects."
         case .transform: "The value transformers that a string goes through before it is coerced, in order."
         case .min: "The smallest value that is accepted."

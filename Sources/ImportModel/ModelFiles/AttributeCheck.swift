@@ -37,7 +37,7 @@ struct AttributeCheck {
     private mutating func leaveOutWhatNeedsType() {
         sound.formats = []
         sound.bits = []
-        sound.storage = .iso8601
+        sound.storage = nil
         sound.validation.minimum = nil
         sound.validation.maximum = nil
         sound.validation.allowedValues = nil

@@ -10,7 +10,7 @@ extension ModelCheck {
                     seen.append((entity, attribute))
                     continue
                 }
-                if other.attribute.type == attribute.type, other.attribute.storage == attribute.storage { continue }
+                if other.attribute.type == attribute.type, other.attribute.ownForm == attribute.ownForm { continue }
                 let name = "\(layout.entities[other.entity].name).\(attribute.name)"
                 let message = "\(name), in the same table and column, is of another type; give it another \"column\""
                 note(Mistake(entity: entity, keys: ["attributes", attribute.name], message: message))

@@ -65,7 +65,10 @@ extension ModelReader {
         }
         if let zone = members[.timeZone] { attribute.timeZone = string(zone) ?? "" }
         if let wallClock = members[.wallClock] { attribute.isWallClock = boolean(wallClock) }
-        if let storage = members[.storage] { attribute.storage = choice(storage) ?? .iso8601 }
+        if let storage = members[.storage] {
+            let forms = members[.type] == nil ? StorageForm.allCases : attribute.type.storageForms
+            attribute.storage = choice(storage, among: forms)
+        }
         if let transform = members[.transform] { attribute.transformers = strings(transform) }
         if let bits = members[.bits] {
             attribute.bits = self.members(of: bits).map { member in

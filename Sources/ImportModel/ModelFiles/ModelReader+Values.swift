@@ -25,9 +25,14 @@ extension ModelReader {
         return nil
     }
 
-    mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(_ member: Member) -> Choice? {
-        if case .string(let name) = member.value, let choice = Choice(rawValue: name) { return choice }
-        mistake(member.place, "must be one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))")
+    mutating func choice<Choice: RawRepresentable<String> & CaseIterable & Equatable>(
+        _ member: Member,
+        among choices: [Choice] = Array(Choice.allCases)
+    ) -> Choice? {
+        if case .string(let name) = member.value, let choice = Choice(rawValue: name), choices.contains(choice) {
+            return choice
+        }
+        mistake(member.place, "must be one of \(choices.map(\.rawValue).joined(separator: ", "))")
         return nil
     }
 

@@ -108,7 +108,10 @@ public enum ModelSchema {
             "required": [.string(AttributeKey.type.rawValue)],
             "additionalProperties": false,
             "dependentSchemas": JSONValue(limited.map { ($0.rawValue, ["properties": types($0.types)]) }),
-            "allOf": [["if": ["properties": types([.bitfield])], "then": ["required": ["bits"]]], formats],
+            "allOf": .array(
+                [["if": ["properties": types([.bitfield])], "then": ["required": ["bits"]]], formats]
+                    + AttributeKey.storage.types.map(storage)
+            ),
         ]
     }
 
@@ -131,7 +134,7 @@ public enum ModelSchema {
         case .format: oneOrMore(["type": "string"])
         case .column: ["type": "string", "minLength": 1]
         case .timeZone, .pattern, .renamingIdentifier: ["type": "string"]
-        case .storage: choices(DateStorage.self)
+        case .storage: choices(StorageForm.self)
         case .bits:
             [
                 "type": "object", "minProperties": 1,
@@ -211,6 +214,15 @@ public enum ModelSchema {
         return [
             "if": ["properties": types([.binary])], "then": format(choice(of: BinaryFormat.names)),
             "else": format(dates),
+        ]
+    }
+
+    /// The forms in which a type is stored.
+    private static func storage(_ type: AttributeType) -> JSONValue {
+        let forms = choice(of: type.storageForms.map(\.rawValue))
+        return [
+            "if": ["properties": types([type])],
+            "then": ["properties": JSONValue([(AttributeKey.storage.rawValue, forms)])],
         ]
     }
 

@@ -106,6 +106,7 @@ final class ServerJournal: ServerJournalReader, Journal {
         _ connection: ServerConnection
     ) throws -> [ImportText] {
         // What cannot be imported with, or read back, must not get into the store.
+        let model = model.storedOnServer
         let server = try ServerModel(model, job.options, transformers, label: label)
         let text = model.encoded()
         let known =

@@ -422,14 +422,3 @@ struct ChunkRows {
         try Self.trailer.withUnsafeBytes { try stream.write($0) }
     }
 }
-
-extension Cell {
-    /// Whether its value was made for an object that has none.
-    @inline(__always)
-    fileprivate var isGenerated: Bool {
-        switch tag {
-        case .generatedText: true
-        case .null, .integer, .real, .chunkText, .batchText, .batchBlob: false
-        }
-    }
-}

@@ -47,7 +47,7 @@ extension ServerType {
         case .real: putReal(Double(bitPattern: cell.payload), at: place)
         case .chunkText: putText(source.chunk, cell, at: place)
         case .batchText, .generatedText: putText(source.own, cell, at: place)
-        case .batchBlob: putBlob(source.own, cell, at: place)
+        case .batchBlob, .generatedBlob: putBlob(source.own, cell, at: place)
         }
     }
 

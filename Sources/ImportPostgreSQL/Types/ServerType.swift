@@ -25,11 +25,12 @@ enum ServerType: UInt8, Sendable, CaseIterable {
         case .integer64, .bitfield: self = .bigint
         case .float: self = .real
         case .double: self = .double
-        case .decimal: self = .numeric
+        case .decimal: self = attribute.storage == .real ? .double : .numeric
         case .boolean: self = .boolean
         case .uuid: self = .uuid
         case .binary: self = .bytea
-        case .date where attribute.storage != .iso8601: self = .bigint
+        case .date where [.unix, .unixMilliseconds].contains(attribute.storage): self = .bigint
+        case .date where attribute.storage == .referenceDate: self = .double
         case .date: self = attribute.isWallClock ? .timestamp : .timestamptz
         // Keeps the text as it is, which jsonb does not.
         case .json: self = .json
@@ -74,6 +75,20 @@ enum ServerType: UInt8, Sendable, CaseIterable {
         case .timestamp: "timestamp"
         case .json: "json"
         }
+    }
+}
+
+extension ModelDescription {
+    /// The model without the forms that are SQLite's: a server has types of its own for what they stand for.
+    var storedOnServer: ModelDescription {
+        var model = self
+        for entity in model.entities.indices {
+            for (index, attribute) in model.entities[entity].attributes.enumerated()
+            where attribute.storage == .blob || attribute.storage == .sqlite {
+                model.entities[entity].attributes[index].storage = nil
+            }
+        }
+        return model
     }
 }
 

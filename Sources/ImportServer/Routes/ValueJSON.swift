@@ -19,6 +19,8 @@ struct ValueJSON: Sendable {
             if StoredDate.appendISO8601(milliseconds, to: &bytes) {
                 return .string(String(decoding: bytes, as: UTF8.self))
             }
+        case (.uuid, .blob(let bytes)):
+            if let text = attribute.text(ofBinary: bytes) { return .string(text) }
         case (.decimal, .integer(let number)): return .string(String(number))
         case (.decimal, .real(let number)): return .string("\(number)")
         default: break

@@ -25,6 +25,9 @@ extension StoredJob {
         add("identifier", options.identifier.joined(separator: ", "))
         let types = options.types.sorted { $0.key < $1.key }
         add("type", types.map { "\($0.key):\($0.value.rawValue)" }.joined(separator: ", "))
+        let storages = options.storages.sorted { $0.key < $1.key }
+        add("storage", storages.map { "\($0.key):\($0.value.rawValue)" }.joined(separator: ", "))
+        add("for", options.client?.rawValue)
         add("nested", options.nested == given.nested ? nil : options.nested.rawValue)
         add("nested_depth", options.nestedDepth == given.nestedDepth ? nil : "\(options.nestedDepth)")
         add("nested_only", options.nestedOnly.map { "\($0)" }.joined(separator: ", "))

@@ -299,7 +299,7 @@ extension AttributeDescription {
     /// What of it says how its values are written.
     fileprivate var json: JSONValue {
         var members: JSONValue = ["type": .string(type.rawValue)]
-        if type == .date, storage != .iso8601 { members["storage"] = .string(storage.rawValue) }
+        members["storage"] = ownForm.map { .string($0.rawValue) }
         if !formats.isEmpty { members["format"] = .strings(formats) }
         members["timeZone"] = timeZone.map { .string($0) }
         if isWallClock { members["wallClock"] = true }

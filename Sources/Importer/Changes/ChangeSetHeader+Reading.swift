@@ -74,7 +74,7 @@ extension AttributeDescription {
             formats: json["format"].map { $0.text.map { [$0] } ?? $0.texts } ?? [],
             timeZone: json["timeZone"]?.text,
             isWallClock: json["wallClock"] == true,
-            storage: json["storage"]?.text.flatMap(DateStorage.init(rawValue:)) ?? .iso8601,
+            storage: json["storage"]?.text.flatMap(StorageForm.init(rawValue:)),
             bits: (json["bits"]?.members ?? []).compactMap { member in
                 guard case .number(let digits) = member.value, let position = Int(digits), (0...63).contains(position)
                 else { return nil }

@@ -55,7 +55,9 @@ struct StoredValueReader: Sendable {
         case UInt8(ascii: "\""):
             let text = try json.string()
             switch attribute.type {
-            case .string, .uuid, .uri: return .text(text)
+            case .string, .uri,
+                .uuid where attribute.ownForm == nil:
+                return .text(text)
             default: return try coerced(.string(text), json)
             }
         case UInt8(ascii: "t"), UInt8(ascii: "f"):
@@ -69,8 +71,9 @@ struct StoredValueReader: Sendable {
         default:
             let digits = try json.number()
             // A negative zero is one.
-            if attribute.type == .double || attribute.type == .float, let number = Double(digits), number.isFinite,
-                attribute.type == .double || Double(Float(number)) == number
+            let isReal = attribute.type == .double || attribute.storage == .real
+            if isReal || attribute.type == .float, let number = Double(digits), number.isFinite,
+                isReal || Double(Float(number)) == number
             {
                 return .real(number)
             }

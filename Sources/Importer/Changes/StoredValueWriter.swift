@@ -18,13 +18,19 @@ struct StoredValueWriter: Sendable {
         case .integer(let number): append(number, attribute, to: &output)
         case .real(let number):
             switch attribute.type {
-            case .double: Self.appendPlain(value, to: &output)
+            case .double,
+                .decimal where attribute.storage == .real:
+                Self.appendPlain(value, to: &output)
             case .float where Double(Float(number)) == number: Self.appendPlain(value, to: &output)
+            case .date:
+                guard let text = StoredDate.text(of: .real(number), storage: attribute.storage) else { fallthrough }
+                Self.appendString(text, to: &output)
             default: Self.appendEscape(.real, StoredValue.digits(number), to: &output)
             }
         case .text(let text): append(text, attribute, to: &output)
         case .blob(let bytes):
-            guard attribute.type == .binary, let text = attribute.text(ofBinary: bytes) else { fallthrough }
+            guard attribute.type == .binary || attribute.storage == .blob, let text = attribute.text(ofBinary: bytes)
+            else { fallthrough }
             Self.appendString(text, to: &output)
         case .textBytes: Self.appendPlain(value, to: &output)
         }
@@ -41,13 +47,9 @@ struct StoredValueWriter: Sendable {
         case .bitfield where UInt64(bitPattern: number) & ~Self.mask(of: attribute) == 0:
             output.append(contentsOf: attribute.flags(of: number).serialized().utf8)
             return
-        case .date where attribute.storage != .iso8601:
-            var text: [UInt8] = []
-            if let instant = StoredDate.milliseconds(of: .integer(number), storage: attribute.storage),
-                StoredDate.appendISO8601(instant, to: &text)
-            {
-                Self.appendString(String(decoding: text, as: UTF8.self), to: &output)
-                return
+        case .date:
+            if let text = StoredDate.text(of: .integer(number), storage: attribute.storage) {
+                return Self.appendString(text, to: &output)
             }
         default: break
         }
@@ -56,13 +58,10 @@ struct StoredValueWriter: Sendable {
 
     private func append(_ text: String, _ attribute: AttributeDescription, to output: inout [UInt8]) {
         switch attribute.type {
-        case .string, .uuid, .uri:
+        case .string, .uri,
+            .uuid where attribute.ownForm == nil:
             return Self.appendString(text, to: &output)
-        case .date
-        where attribute.storage == .iso8601
-            && StoredDate.milliseconds(of: .text(text), storage: .iso8601) != nil:
-            return Self.appendString(text, to: &output)
-        case .decimal where Self.isCanonicalDecimal(text):
+        case .decimal where attribute.ownForm == nil && Self.isCanonicalDecimal(text):
             output.append(contentsOf: text.utf8)
             return
         case .json where Self.isCompactJSON(text):
@@ -74,6 +73,9 @@ struct StoredValueWriter: Sendable {
                 output.append(contentsOf: text.utf8)
             }
             return
+        case .date:
+            guard let date = StoredDate.text(of: .text(text), storage: attribute.storage) else { fallthrough }
+            Self.appendString(date, to: &output)
         default:
             Self.appendEscape(.text, text, to: &output)
         }

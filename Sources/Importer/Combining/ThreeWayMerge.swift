@@ -233,7 +233,7 @@ extension ChangedEntity {
             let (one, another) = (attribute(name, self), attribute(name, other))
             let isSame =
                 one != nil && another != nil && one?.description?.type == another?.description?.type
-                && one?.description?.storage == another?.description?.storage
+                && one?.description?.ownForm == another?.description?.ownForm
                 && one?.description?.bits == another?.description?.bits
             if !isSame { add(name) }
         }

@@ -252,7 +252,7 @@ struct ComparisonPlan {
             let descriptions = (both.old?.description, both.new?.description)
             let isSame =
                 both.old == nil || both.new == nil
-                || descriptions.0?.type == descriptions.1?.type && descriptions.0?.storage == descriptions.1?.storage
+                || descriptions.0?.type == descriptions.1?.type && descriptions.0?.ownForm == descriptions.1?.ownForm
                     && descriptions.0?.bits == descriptions.1?.bits
             return .init(
                 name: name.text,

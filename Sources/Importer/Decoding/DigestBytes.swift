@@ -35,7 +35,7 @@ struct DigestBytes {
     /// Appends a value; one that was made for an object is like any other that was, as it changes none that is there.
     @inline(__always)
     mutating func append(_ cell: Cell, _ values: RowValues) {
-        if cell.tag == .generatedText { append(UInt64(cell.tag.rawValue)) } else { append(key: cell, values) }
+        if cell.isGenerated { append(UInt64(cell.tag.rawValue)) } else { append(key: cell, values) }
     }
 
     /// Appends a value of an identifier, whether it was made for the object or not.
@@ -47,7 +47,7 @@ struct DigestBytes {
             append(UInt64(cell.tag.rawValue))
             append(cell.payload)
         case .chunkText, .batchText, .generatedText: append(.batchText, values.text(cell))
-        case .batchBlob: append(.batchBlob, values.text(cell))
+        case .batchBlob, .generatedBlob: append(.batchBlob, values.text(cell))
         }
     }
 

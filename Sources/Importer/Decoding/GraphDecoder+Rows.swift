@@ -183,7 +183,7 @@ extension GraphDecoder {
         let cell = plan.defaults[attribute]
         switch cell.tag {
         case .null, .integer, .real: return cell
-        case .chunkText, .batchText, .batchBlob, .generatedText:
+        case .chunkText, .batchText, .batchBlob, .generatedText, .generatedBlob:
             let offset = bytes.count
             bytes += plan.defaultBytes[cell.textOffset..<cell.textOffset + cell.textLength]
             return .text(cell.tag, offset: offset, length: cell.textLength)

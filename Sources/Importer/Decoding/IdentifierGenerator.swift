@@ -23,12 +23,15 @@ final class IdentifierGenerator {
     private var hash: SHA256
     /// The fields that are the same in all records: the first two of each attribute.
     private let heads: [[UInt8]]
+    /// Which attributes are stored as 16 bytes.
+    private let areBlobs: [Bool]
     /// What is hashed before the record's bytes; kept for its memory.
     private var fields: [UInt8] = []
 
     /// - Parameter entity: the one whose objects get identifiers.
     init(entity: EntityDescription) {
         hash = SHA256()
+        areBlobs = entity.attributes.map { $0.storage == .blob }
         heads = entity.attributes.map { attribute in
             var head: [UInt8] = []
             Self.add(entity.name, to: &head)
@@ -44,7 +47,7 @@ final class IdentifierGenerator {
     ///   - source: the source's index in the job, from 0.
     ///   - byteOffset: the record's first byte in the source.
     ///   - record: the record's bytes, as a chunk has them.
-    ///   - bytes: gets the UUID's text, in lower case.
+    ///   - bytes: gets the UUID as it is stored: its text in lower case, or its 16 bytes.
     func append(
         _ attribute: Int,
         source: Int,
@@ -67,6 +70,10 @@ final class IdentifierGenerator {
             case 6: byte = byte & 0x0F | 0x80
             case 8: byte = byte & 0x3F | 0x80
             default: break
+            }
+            if areBlobs[attribute] {
+                bytes.append(byte)
+                continue
             }
             switch index {
             case 4, 6, 8, 10: bytes.append(UInt8(ascii: "-"))

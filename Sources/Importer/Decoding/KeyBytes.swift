@@ -8,7 +8,7 @@ package struct KeyBytes: Hashable {
             case .null: append(.null, 0)
             case .integer, .real: append(cell.tag, cell.payload)
             case .chunkText, .batchText, .generatedText: append(.batchText, values.text(cell))
-            case .batchBlob: append(.batchBlob, values.text(cell))
+            case .batchBlob, .generatedBlob: append(.batchBlob, values.text(cell))
             }
         }
     }
@@ -22,7 +22,8 @@ package struct KeyBytes: Hashable {
             case .chunkText: append(.batchText, input.chunk[cell.textOffset..<cell.textOffset + cell.textLength])
             case .batchText, .generatedText:
                 append(.batchText, own[cell.textOffset..<cell.textOffset + cell.textLength])
-            case .batchBlob: append(.batchBlob, own[cell.textOffset..<cell.textOffset + cell.textLength])
+            case .batchBlob, .generatedBlob:
+                append(.batchBlob, own[cell.textOffset..<cell.textOffset + cell.textLength])
             }
         }
     }

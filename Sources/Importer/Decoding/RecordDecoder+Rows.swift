@@ -125,7 +125,7 @@ extension RecordDecoder {
         var next = 0
         for attribute in plan.attributes.indices
         where marks.presence[attribute >> 6] & (1 << UInt64(attribute & 63)) != 0 {
-            if marks.cells[next].tag == .generatedText {
+            if marks.cells[next].isGenerated {
                 marks.presence[attribute >> 6] &= ~(1 << UInt64(attribute & 63))
             }
             next += 1

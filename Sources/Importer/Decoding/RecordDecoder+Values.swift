@@ -204,7 +204,8 @@ extension RecordDecoder {
             record: self.bytes(of: input.root, input),
             to: &bytes
         )
-        return .text(.generatedText, offset: offset, length: bytes.count - offset)
+        let length = bytes.count - offset
+        return .text(length == 16 ? .generatedBlob : .generatedText, offset: offset, length: length)
     }
 }
 
@@ -212,7 +213,7 @@ extension LedgerKind {
     /// What a value was that lost something, in words.
     fileprivate func found(in kind: JSONKind, _ type: AttributeType) -> String {
         switch self {
-        case .digitsLost: "\(kind.name) with more digits than \(type.rawValue) holds"
+        case .digitsLost: "\(kind.name) with more digits than \(type == .decimal ? "double" : type.rawValue) holds"
         case .timeZoneLost: "date with an offset"
         case .subMillisecondLost: "date with more than milliseconds"
         case .loneSurrogate: "string with a lone surrogate"

@@ -50,7 +50,7 @@ extension RecordField {
         case .chunkText, .batchText, .generatedText:
             guard affinity == .text || affinity == .blob else { return nil }
             self.init(values.text(cell), type: 13)
-        case .batchBlob:
+        case .batchBlob, .generatedBlob:
             self.init(values.text(cell), type: 12)
         }
     }
@@ -129,8 +129,14 @@ extension AttributeDescription {
         switch type {
         case .integer16, .integer32, .integer64, .boolean, .bitfield: "INTEGER"
         case .float, .double: "REAL"
-        case .date: storage == .iso8601 ? "TEXT" : "INTEGER"
-        case .string, .decimal, .uuid, .uri, .json: "TEXT"
+        case .date, .decimal, .uuid:
+            switch storage {
+            case .unix, .unixMilliseconds: "INTEGER"
+            case .referenceDate, .real: "REAL"
+            case .blob: "BLOB"
+            case nil, .iso8601, .sqlite, .text: "TEXT"
+            }
+        case .string, .uri, .json: "TEXT"
         case .binary: "BLOB"
         }
     }

@@ -19,6 +19,8 @@ package struct Cell {
         /// It counts on insert, and where it is the identifier is what the object is looked up by; it never takes the
         /// place of what an object has.
         case generatedText
+        /// The same as bytes that are no text.
+        case generatedBlob
     }
 
     package let tag: Tag
@@ -40,6 +42,10 @@ package struct Cell {
     package static func text(_ tag: Tag, offset: Int, length: Int) -> Cell {
         Cell(tag: tag, length: UInt32(truncatingIfNeeded: length), payload: UInt64(truncatingIfNeeded: offset))
     }
+
+    /// True if its value was made for an object that has none.
+    @inline(__always)
+    package var isGenerated: Bool { tag == .generatedText || tag == .generatedBlob }
 
     @inline(__always)
     package var integerValue: Int64 { Int64(bitPattern: payload) }

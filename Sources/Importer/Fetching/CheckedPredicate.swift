@@ -21,7 +21,7 @@ package indirect enum CheckedPredicate<Term: ComparedTerm>: Sendable {
     /// False of every value.
     case never(Term)
     case comparison(Term, PredicateNode.Comparison, Record.Value)
-    /// Two of the same family of types; dates of the same storage.
+    /// Two of the same family of types, stored in the same form.
     case terms(Term, PredicateNode.Comparison, Term)
     case membership(Term, [Record.Value])
     case text(Term, PredicateNode.TextTest, String)

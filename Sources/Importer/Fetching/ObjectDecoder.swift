@@ -184,8 +184,11 @@ private struct FieldDecoder: Decoder, SingleValueDecodingContainer {
     }
 
     private var text: String? {
-        guard case .text(let text) = field.value else { return nil }
-        return text
+        switch field.value {
+        case .text(let text): text
+        case .blob(let bytes) where field.attribute.type == .uuid: field.attribute.text(ofBinary: bytes)
+        default: nil
+        }
     }
 
     private var date: Date? {

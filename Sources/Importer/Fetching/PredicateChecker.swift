@@ -125,7 +125,7 @@ struct PredicateChecker<Term: ComparedTerm> {
     ) throws -> CheckedPredicate<Term> {
         try checkThatComparing(one, comparison, isSense: place)
         let (first, second) = (one.attribute, other.attribute)
-        guard first.type.family == second.type.family, first.storage == second.storage else {
+        guard first.type.family == second.type.family, first.ownForm == second.ownForm else {
             throw error(
                 "\(first.name) is \(first.phrase), but \(second.name) is \(second.phrase)",
                 at: place,
@@ -171,9 +171,9 @@ struct PredicateChecker<Term: ComparedTerm> {
                 advice: "Write it as in name \(test.rawValue) 'Ada'."
             )
         }
-        guard [.string, .uri, .uuid, .json].contains(term.attribute.type) else {
+        guard [.string, .uri, .uuid, .json].contains(term.attribute.type), term.attribute.ownForm == nil else {
             throw error(
-                "\(term.attribute.name) is \(term.attribute.type.phrase), not a text",
+                "\(term.attribute.name) is \(term.attribute.phrase), not a text",
                 at: operand.place,
                 advice: "Compare it with =, < or >, or write between."
             )

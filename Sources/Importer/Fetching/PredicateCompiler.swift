@@ -37,7 +37,8 @@ struct PredicateCompiler {
     }
 
     private func collation(_ term: AttributeTerm, _ comparison: PredicateNode.Comparison) -> String {
-        term.type == .decimal && !comparison.isEquality ? " COLLATE \(DecimalText.collation.name)" : ""
+        term.attribute.declaredType == "TEXT" && term.type == .decimal && !comparison.isEquality
+            ? " COLLATE \(DecimalText.collation.name)" : ""
     }
 
     private mutating func sql(_ column: String, _ test: PredicateNode.TextTest, _ text: String) -> String {

@@ -44,10 +44,10 @@ enum PredicateValue {
         if !attribute.formats.isEmpty, !attribute.formats.contains("iso8601") { reading.formats.append("iso8601") }
         if attribute.storage == .unix { reading.storage = .unixMilliseconds }
         if case .number = value, !attribute.formats.contains(where: { $0.hasPrefix("unix") }) {
-            guard attribute.storage != .iso8601 else {
+            guard let storage = attribute.storage, storage == .unix || storage == .unixMilliseconds else {
                 throw Misfit(message: "\(attribute.name) is a date, and this is a number", advice: dateAdvice)
             }
-            reading.formats = [attribute.storage.rawValue]
+            reading.formats = [storage.rawValue]
         }
         let stored = try coerced(value, for: reading)
         guard attribute.storage == .unix, case .integer(let milliseconds) = stored else { return stored }
@@ -130,8 +130,11 @@ extension AttributeType {
 }
 
 extension AttributeDescription {
-    /// What it is, with the form in which dates are stored.
-    var phrase: String { type == .date ? "a date as \(storage.rawValue)" : type.phrase }
+    /// What it is, with the form in which it is stored.
+    var phrase: String {
+        let form = type == .date ? storage ?? .iso8601 : ownForm
+        return type.phrase + (form.map { " as \($0.rawValue)" } ?? "")
+    }
 }
 
 extension JSONValue {

@@ -10,7 +10,7 @@ struct ValueWriter {
         case boolean
         case decimal
         case json
-        case date(DateStorage, DateStyle)
+        case date(StorageForm?, DateStyle)
         case binary(AttributeDescription)
         case bitfield(AttributeDescription, mask: UInt64)
     }
@@ -22,8 +22,9 @@ struct ValueWriter {
         case .boolean: kind = .boolean
         case .decimal: kind = .decimal
         case .json: kind = .json
-        case .date: kind = .date(attribute.storage, dates)
+        case .date: kind = .date(attribute.ownForm, dates)
         case .binary: kind = .binary(attribute)
+        case .uuid where attribute.storage == .blob: kind = .binary(attribute)
         case .bitfield:
             let bits = attribute.bits.filter { (0...63).contains($0.position) }
             kind = .bitfield(attribute, mask: bits.reduce(0) { $0 | 1 << UInt64($1.position) })
@@ -81,7 +82,7 @@ struct ValueWriter {
 
     private func appendDate(
         _ value: StoredRow.Value,
-        _ storage: DateStorage,
+        _ storage: StorageForm?,
         _ style: DateStyle,
         isJSON: Bool,
         to output: inout [UInt8]
@@ -89,7 +90,7 @@ struct ValueWriter {
         let quotes = isJSON ? "\"" : ""
         switch value {
         // What is stored as it is to be written.
-        case .text(let bytes) where storage == .iso8601 && style == .iso8601:
+        case .text(let bytes) where storage == nil && style == .iso8601:
             return isJSON ? JSONOutput.append(bytes, to: &output) : JSONOutput.appendRepaired(bytes, to: &output)
         default: break
         }
@@ -132,7 +133,7 @@ struct ValueWriter {
         bytes.baseAddress != nil && NumberForm(ByteView(bytes)) != nil
     }
 
-    /// Bytes in the format of a binary, or else in base64.
+    /// Bytes in the format of a binary, or as a UUID, or else in base64.
     private func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
         if case .binary(let attribute) = kind, let text = attribute.text(ofBinary: bytes) { return text }
         return Data(bytes).base64EncodedString()

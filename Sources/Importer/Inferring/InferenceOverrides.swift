@@ -1,6 +1,6 @@
 import ImportModel
 
-/// What a person says of a model that is inferred: its identifiers and types.
+/// What a person says of a model that is inferred: its identifiers, types and forms.
 struct InferenceOverrides: Sendable {
     /// Attributes, with their entity and a colon before them where the job has several: `users:id`.
     ///
@@ -8,18 +8,20 @@ struct InferenceOverrides: Sendable {
     let identifier: [String]
     /// By attribute, for every entity that has it.
     let types: [String: AttributeType]
+    /// By attribute, for every entity that has it.
+    let storages: [String: StorageForm]
+    /// Whose forms others have.
+    let client: StoreClient?
 
     init(_ options: JobOptions) {
-        self.init(identifier: options.identifier, types: options.types)
-    }
-
-    init(identifier: [String], types: [String: AttributeType]) {
-        self.identifier = identifier
-        self.types = types
+        identifier = options.identifier
+        types = options.types
+        storages = options.storages
+        client = options.client
     }
 
     /// Whether nothing is said.
-    var isEmpty: Bool { identifier.isEmpty && types.isEmpty }
+    var isEmpty: Bool { identifier.isEmpty && types.isEmpty && storages.isEmpty }
 
     // MARK: Before inferring
 
@@ -84,6 +86,8 @@ struct InferenceOverrides: Sendable {
         empty: Set<String>
     ) throws {
         try applyTypes(to: &model, empty: empty)
+        try applyStorages(to: &model, empty: empty)
+        if let client { model = model.stored(for: client) }
         // An entity that the store has an identifier for keeps it; that no other is named was made sure of before.
         let identified = Set(model.entities.indices.filter { !model.entities[$0].identifier.isEmpty })
         for name in try names(of: model.entities.prefix(records).map(\.name))
@@ -139,10 +143,42 @@ struct InferenceOverrides: Sendable {
                 unknown.remove(ExactText(key))
             }
         }
+        try check(unknown, .types, model, empty)
+    }
+
+    private func applyStorages(to model: inout ModelDescription, empty: Set<String>) throws {
+        var unknown = Set(storages.keys.map { ExactText($0) })
+        for entity in model.entities.indices {
+            for (key, form) in storages.sorted(by: { $0.key < $1.key }) {
+                guard let index = model.entities[entity].attributes.firstIndex(named: key) else { continue }
+                let type = model.entities[entity].attributes[index].type
+                let forms = type.storageForms
+                guard forms.contains(form) else {
+                    let known = forms.map(\.rawValue).joined(separator: ", ")
+                    throw ImportError(
+                        .optionInvalid,
+                        "\(.storages): \(key) of \(model.entities[entity].name) is of type \(type.rawValue), "
+                            + (known.isEmpty ? "which has no forms to choose from" : "which is stored as \(known)"),
+                        advice: "Leave it out, or give \(key) another type (\(.types)). Nothing was imported."
+                    )
+                }
+                model.entities[entity].attributes[index].storage = form
+                unknown.remove(ExactText(key))
+            }
+        }
+        try check(unknown, .storages, model, empty)
+    }
+
+    private func check(
+        _ unknown: Set<ExactText>,
+        _ setting: ImportText.Setting,
+        _ model: ModelDescription,
+        _ empty: Set<String>
+    ) throws {
         guard let name = unknown.map(\.text).min(), empty.isEmpty else { return }
         throw ImportError(
             .unknownAttribute,
-            "\(.types): there is no attribute \(name)",
+            "\(setting): there is no attribute \(name)",
             advice: "\(Self.list(of: model.entities))\nNothing was imported."
         )
     }

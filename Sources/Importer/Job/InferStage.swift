@@ -144,7 +144,8 @@ final class InferStage: Sendable {
         let notices = (seen + references).filter { notice in
             switch notice.finding {
             case .identifierCandidate: !named.contains(notice.entity)
-            case .decimals: overrides.types.isEmpty || model.isDecimal(notice.path, of: notice.entity)
+            case .decimals:
+                overrides.types.isEmpty && overrides.storages.isEmpty || model.isDecimal(notice.path, of: notice.entity)
             default: true
             }
         }
@@ -187,6 +188,7 @@ extension ModelDescription {
     /// Whether an attribute of an entity that is read at a path is a decimal.
     fileprivate func isDecimal(_ path: AttributePath, of entity: String) -> Bool {
         let entity = entities.first { $0.name == entity }
-        return entity?.attributes.contains { $0.from.contains(path) && $0.type == .decimal } ?? false
+        return entity?.attributes.contains { $0.from.contains(path) && $0.type == .decimal && $0.ownForm == nil }
+            ?? false
     }
 }

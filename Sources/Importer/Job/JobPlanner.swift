@@ -79,8 +79,8 @@ struct JobPlanner {
         guard options.model == nil || overrides.isEmpty else {
             throw ImportError(
                 .optionsConflict,
-                "\(.identifier) and \(.types) are for a model that is inferred, and there is a model file",
-                advice: "Say it in the model file (\"identifier\", \"type\"), or leave \(.model) out."
+                "\(.identifier), \(.types) and \(.storages) are for a model that is inferred, and there is a model file",
+                advice: "Say it in the model file (\"identifier\", \"type\", \"storage\"), or leave \(.model) out."
             )
         }
         guard options.model == nil || options.nested == JobOptions().nested else {

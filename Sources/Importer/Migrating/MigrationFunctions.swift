@@ -67,7 +67,7 @@ enum MigrationFunctions {
                     let entity = map.new.entities[map.new.home(of: kind.new)].name
                     let make = uuids(attribute, of: entity)
                     let name = generated(attribute, of: entity)
-                    try MigrationFunction.add(name, argumentCount: -1, to: database) { make($0).databaseValue }
+                    try MigrationFunction.add(name, argumentCount: -1, to: database) { make($0) }
                 }
             }
         }
@@ -89,11 +89,13 @@ enum MigrationFunctions {
     }
 
     /// What `IdentifierGenerator` makes of the identifier as a JSON array, as if that were the record.
-    private static func uuids(_ attribute: AttributeDescription, of entity: String) -> ([DatabaseValue]) -> String {
+    private static func uuids(_ attribute: AttributeDescription, of entity: String) -> ([DatabaseValue]) ->
+        DatabaseValue
+    {
         let generator = IdentifierGenerator(
             entity: EntityDescription(
                 name: entity,
-                attributes: [AttributeDescription(name: attribute.name, type: .uuid)]
+                attributes: [AttributeDescription(name: attribute.name, type: .uuid, storage: attribute.storage)]
             )
         )
         return { values in
@@ -107,7 +109,8 @@ enum MigrationFunctions {
             record.withUnsafeBufferPointer {
                 generator.append(0, source: 0, byteOffset: 0, record: ByteView($0), to: &text)
             }
-            return String(decoding: text, as: UTF8.self)
+            return attribute.storage == .blob
+                ? Data(text).databaseValue : String(decoding: text, as: UTF8.self).databaseValue
         }
     }
 

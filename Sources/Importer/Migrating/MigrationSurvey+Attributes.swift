@@ -72,7 +72,7 @@ extension MigrationSurvey {
     ) throws {
         let conversion = ValueConversion(old: before, new: attribute)
         let isOtherType =
-            before.type != attribute.type || before.storage != attribute.storage || conversion.way != .same
+            before.type != attribute.type || before.ownForm != attribute.ownForm || conversion.way != .same
         let hasOtherRules = before.validation != attribute.validation
         guard isOtherType || hasOtherRules else { return }
         let text =

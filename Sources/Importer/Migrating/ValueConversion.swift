@@ -35,6 +35,9 @@ struct ValueConversion: Sendable {
     var hasOtherRules: Bool { new.validation != old.validation && !new.validation.isEmpty }
 
     var way: Way {
+        if old.ownForm != nil || new.ownForm != nil {
+            return old.type == new.type && old.ownForm == new.ownForm ? .same : .each
+        }
         let integers: Set<AttributeType> = [.integer16, .integer32, .integer64]
         let widths: [AttributeType] = [.integer16, .integer32, .integer64]
         switch (old.type, new.type) {
@@ -42,7 +45,6 @@ struct ValueConversion: Sendable {
             (.integer64, _) where integers.contains(new.type):
             let (from, to) = (widths.firstIndex(of: old.type) ?? 0, widths.firstIndex(of: new.type) ?? 0)
             return from <= to ? .same : .each
-        case (.date, .date): return old.storage == new.storage ? .same : .each
         case (.bitfield, .bitfield): return old.bits == new.bits ? .same : .each
         case (.float, .double), (.uuid, .string), (.uri, .string), (.boolean, .integer16), (.boolean, .integer32),
             (.boolean, .integer64):

@@ -40,6 +40,8 @@ extension JobOptions {
         if records != other.records { names.append(.records) }
         if identifier != other.identifier { names.append(.identifier) }
         if types != other.types { names.append(.types) }
+        if storages != other.storages { names.append(.storages) }
+        if client != other.client { names.append(.client) }
         if nested != other.nested { names.append(.nested) }
         if nestedDepth != other.nestedDepth { names.append(.nestedDepth) }
         if nestedOnly != other.nestedOnly { names.append(.nestedOnly) }

@@ -15,6 +15,12 @@ public struct JobOptions: Sendable, Hashable, Codable {
     public var identifier: [String]
     /// Types that replace those that inference finds, by attribute, in every entity that has it.
     public var types: [String: AttributeType]
+    /// Forms in which values are stored, by attribute, in every entity of an inferred model that has it.
+    public var storages: [String: StorageForm]
+    /// The library for whose forms an inferred model is made, where nothing else is said; nil for the standard forms.
+    ///
+    /// A model that is given gets them from ``ModelDescription/stored(for:)``.
+    public var client: StoreClient?
     /// What an inferred model makes of objects and arrays within records.
     public var nested: NestedPolicy
     /// How many levels of child tables ``NestedPolicy/tables`` makes, from 1: with 2, children and their children.
@@ -67,6 +73,8 @@ public struct JobOptions: Sendable, Hashable, Codable {
         records: [RecordPath] = [],
         identifier: [String] = [],
         types: [String: AttributeType] = [:],
+        storages: [String: StorageForm] = [:],
+        client: StoreClient? = nil,
         nested: NestedPolicy = .flatten,
         nestedDepth: Int = 2,
         nestedOnly: [AttributePath] = [],
@@ -86,6 +94,8 @@ public struct JobOptions: Sendable, Hashable, Codable {
         self.records = records
         self.identifier = identifier
         self.types = types
+        self.storages = storages
+        self.client = client
         self.nested = nested
         self.nestedDepth = nestedDepth
         self.nestedOnly = nestedOnly

@@ -91,7 +91,8 @@ extension PackedNumbers {
         case .integer: appendSigned(cell.integerValue)
         case .real: append(cell.payload)
         case .chunkText: append(chunk[cell.textOffset..<cell.textOffset + cell.textLength])
-        case .batchText, .batchBlob, .generatedText: append(own[cell.textOffset..<cell.textOffset + cell.textLength])
+        case .batchText, .batchBlob, .generatedText, .generatedBlob:
+            append(own[cell.textOffset..<cell.textOffset + cell.textLength])
         }
     }
 }
@@ -136,7 +137,7 @@ extension PackedNumbers.Reader {
         case .integer: return nextSigned().map { .integer($0) }
         case .real: return next().map { .real(Double(bitPattern: $0)) }
         case .chunkText: return nil
-        case .batchText, .batchBlob, .generatedText:
+        case .batchText, .batchBlob, .generatedText, .generatedBlob:
             guard let bytes = nextBytes() else { return nil }
             own += bytes
             return .text(tag, offset: own.count - bytes.count, length: bytes.count)

@@ -123,7 +123,7 @@ final class RowFinder {
         case .chunkText, .batchText, .generatedText:
             guard type == SQLITE_TEXT else { return false }
             return isEqual(values.text(cell), sqlite3_column_text(found, column), column)
-        case .batchBlob:
+        case .batchBlob, .generatedBlob:
             guard type == SQLITE_BLOB else { return false }
             return isEqual(values.text(cell), sqlite3_column_blob(found, column), column)
         }

@@ -25,7 +25,7 @@ struct RowKey: Hashable {
             case .integer: append(.integer, cell.payload)
             case .real: append(.real, cell.payload)
             case .chunkText, .batchText, .generatedText: append(.text, values.text(cell))
-            case .batchBlob: append(.blob, values.text(cell))
+            case .batchBlob, .generatedBlob: append(.blob, values.text(cell))
             }
         }
     }
@@ -179,8 +179,8 @@ struct RowKey: Hashable {
         return isNull
     }
 
-    /// Its values as JSON; a blob in base64.
-    var texts: [String] {
+    /// Its values as JSON; a blob in the format of its column, or in base64.
+    func texts(in columns: [TableDescription.Column]) -> [String] {
         var texts: [String] = []
         forEach { kind, word, text in
             switch kind {
@@ -188,7 +188,10 @@ struct RowKey: Hashable {
             case .integer: texts.append("\(Int64(bitPattern: word))")
             case .real: texts.append("\(Double(bitPattern: word))")
             case .text: texts.append(JSONValue.string(String(decoding: text, as: UTF8.self)).serialized())
-            case .blob: texts.append(JSONValue.string(Data(text).base64EncodedString()).serialized())
+            case .blob:
+                let attribute = columns.indices.contains(texts.count) ? columns[texts.count].attribute : nil
+                let value = attribute?.text(ofBinary: text) ?? Data(text).base64EncodedString()
+                texts.append(JSONValue.string(value).serialized())
             }
         }
         return texts

@@ -11,7 +11,7 @@ extension RowValues {
         case .null: return sqlite3_bind_null(statement, parameter)
         case .integer: return sqlite3_bind_int64(statement, parameter, cell.integerValue)
         case .real: return sqlite3_bind_double(statement, parameter, cell.realValue)
-        case .batchBlob:
+        case .batchBlob, .generatedBlob:
             let (address, count) = place(of: cell)
             return sqlite3_bind_blob(statement, parameter, address, count, nil)
         case .chunkText, .batchText, .generatedText:

@@ -213,7 +213,7 @@ final class RowWriter {
         guard plan.hasGenerated else { return mask }
         place(row, in: batch)
         for attribute in places.indices where plan.attributes[attribute].isGenerated && places[attribute] >= 0 {
-            guard batch.cells[places[attribute]].tag == .generatedText else { continue }
+            guard batch.cells[places[attribute]].isGenerated else { continue }
             mask[mask.startIndex + attribute >> 6] &= ~(1 << UInt64(attribute & 63))
         }
         return mask
@@ -337,7 +337,7 @@ final class RowWriter {
                 continue
             }
             // A made value is for objects that are inserted, and changes none that is there.
-            if cell.tag == .generatedText, !fills { continue }
+            if cell.isGenerated, !fills { continue }
             if !finder.isEqual(cell, values, at: Int32(attribute)) { changed.append(attribute) }
         }
         finder.reset()

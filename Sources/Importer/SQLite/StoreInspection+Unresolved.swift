@@ -52,6 +52,7 @@ extension StoreInspection {
     ) throws {
         let placement = layout.relationships[form.relationship]
         let width = Int32(form.destinationKey.count)
+        let key = layout.key(of: placement.destination)
         if placement.shape == .join || placement.owner == form.relationship && placement.shape != .ownedDestination {
             let references = GraphLinkForm.all(form.relationship, layout).map { _, form in
                 "SELECT \(form.danglingKey) FROM \(form.dangling(in: layout, destination: placement.destination))"
@@ -60,7 +61,7 @@ extension StoreInspection {
             try statements.run(
                 "SELECT *, count(*) FROM (\(references.joined(separator: " UNION ALL "))) GROUP BY \(columns)"
             ) { row in
-                let identifier = RowKey(row, columns: 0..<width).texts
+                let identifier = RowKey(row, columns: 0..<width).texts(in: key)
                 let count = sqlite3_column_int64(row, width)
                 try body(UnresolvedReference(relationship: form.name, identifier: identifier, count: count))
             }
@@ -71,7 +72,8 @@ extension StoreInspection {
             [.text(form.name)]
         ) { row in
             let bytes = row.bytes(of: 0)
-            let identifier = RowKey(bytes: bytes.first == GraphLinks.mark ? Array(bytes.dropFirst()) : bytes).texts
+            let target = RowKey(bytes: bytes.first == GraphLinks.mark ? Array(bytes.dropFirst()) : bytes)
+            let identifier = target.texts(in: form.names.isEmpty ? key : [])
             let count = sqlite3_column_int64(row, 1)
             try body(UnresolvedReference(relationship: form.name, identifier: identifier, count: count))
         }

@@ -296,6 +296,6 @@ extension AttributeDescription {
     /// What the values in the column are, for a person: two forms do not mix in one, integers of any width do.
     fileprivate var storedForm: String {
         if [.integer16, .integer32, .integer64].contains(type) { return "integer" }
-        return storage == .iso8601 ? type.rawValue : "\(type.rawValue) as \(storage.rawValue)"
+        return type.rawValue + (ownForm.map { " as \($0.rawValue)" } ?? "")
     }
 }

@@ -8,6 +8,8 @@ extension ImportText {
         case records
         case identifier
         case types
+        case storages
+        case client
         case nested
         case nestedDepth
         case nestedOnly

@@ -15,12 +15,14 @@ struct ServerTypeTests {
             "text", "bytea", "bigint", "json",
         ]
         #expect(types == expected)
-        func date(_ storage: DateStorage, isWallClock: Bool = false) -> String {
+        func date(_ storage: StorageForm, isWallClock: Bool = false) -> String {
             ServerType(AttributeDescription(name: "a", type: .date, isWallClock: isWallClock, storage: storage))
                 .declaration
         }
         #expect(date(.iso8601, isWallClock: true) == "timestamp(3)")
         #expect(date(.unix) == "bigint")
+        #expect(date(.referenceDate) == "double precision")
+        #expect(ServerType(AttributeDescription(name: "a", type: .decimal, storage: .real)) == .double)
         #expect(date(.unixMilliseconds, isWallClock: true) == "bigint")
     }
 

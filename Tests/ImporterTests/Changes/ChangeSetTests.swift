@@ -29,7 +29,9 @@ struct ChangeSetTests {
                 bits: type == .bitfield ? [.init(name: "w.x", position: 0), .init(name: "w.y", position: 3)] : []
             )
         }
-        + DateStorage.allCases.map { AttributeDescription(name: "a", type: .date, storage: $0) }
+        + AttributeType.allCases.flatMap { type in
+            type.storageForms.dropFirst().map { AttributeDescription(name: "a", type: type, storage: $0) }
+        }
         + [AttributeDescription(name: "a", type: .binary, formats: ["base64url"])]
 
     /// A header of entities `t` and `part`, whose objects are parts of those of `t`.

@@ -59,7 +59,7 @@ struct DecodedRecords {
         case .real: "\(cell.realValue)"
         case .chunkText: "'" + String(decoding: slice(chunk), as: UTF8.self) + "'"
         case .batchText: "'" + String(decoding: slice(batch.bytes), as: UTF8.self) + "'"
-        case .generatedText: "made"
+        case .generatedText, .generatedBlob: "made"
         case .batchBlob: "\(Array(slice(batch.bytes)))"
         }
     }

@@ -318,7 +318,7 @@ extension RowBatch {
                 case .null: return "NULL"
                 case .integer: return "\(cell.integerValue)"
                 case .real: return "\(cell.realValue)"
-                case .chunkText, .batchText, .generatedText, .batchBlob:
+                case .chunkText, .batchText, .generatedText, .batchBlob, .generatedBlob:
                     let bytes = cell.tag == .chunkText ? chunk : self.bytes
                     return String(decoding: bytes[cell.textOffset..<cell.textOffset + cell.textLength], as: UTF8.self)
                 }

@@ -14,6 +14,7 @@ struct PredicateTests {
             AttributeDescription(name: "seen", type: .date, storage: .unix),
             AttributeDescription(name: "day", type: .date, formats: ["dd/MM/yyyy"]),
             AttributeDescription(name: "weight", type: .float), AttributeDescription(name: "key", type: .uuid),
+            AttributeDescription(name: "raw", type: .uuid, storage: .blob),
             AttributeDescription(name: "tags", type: .json), AttributeDescription(name: "zip code", type: .string),
         ]
     )
@@ -46,7 +47,9 @@ struct PredicateTests {
         ("born > 'soon'", "'soon'", "a date"), ("age in ()", ")", "expected"),
         ("age in (1, null)", "null", "is null"), ("age < null", "null", "null is neither"),
         ("age is 5", "5", "expected null"),
-        ("key = 'x'", "'x'", "UUID"), ("age = city", "city", "is an integer16, but city is a string"), ("", "", "ends"),
+        ("key = 'x'", "'x'", "UUID"), ("raw like 'x'", "raw", "a UUID as blob, not a text"),
+        ("raw = key", "raw", "raw is a UUID as blob, but key is a UUID"),
+        ("age = city", "city", "is an integer16, but city is a string"), ("", "", "ends"),
         ("åge = 1", "åge", "no attribute"), ("age between 1 or 2", "or", "expected and"),
         ("age = ?", "?", "no value"), ("5 is null", "5", "before is"), ("5 in (5)", "5", "before in"),
         ("'a' contains 'a'", "'a'", "before contains"), ("age in (city)", "city", "not an attribute"),

@@ -42,7 +42,7 @@ package enum StoredDate {
     package static func text(of stored: CoercedJSON, storage: StorageForm?) -> String? {
         var text: [UInt8] = []
         guard let milliseconds = milliseconds(of: stored, storage: storage), appendISO8601(milliseconds, to: &text),
-            storage != .referenceDate || stored == .real(referenceSeconds(milliseconds))
+            storage != .referenceDate || stored.realBits == referenceSeconds(milliseconds).bitPattern
         else { return nil }
         return String(decoding: text, as: UTF8.self)
     }
@@ -52,5 +52,13 @@ package enum StoredDate {
         guard let instant = Instant(unixMilliseconds: milliseconds) else { return false }
         instant.append(to: &output)
         return true
+    }
+}
+
+extension CoercedJSON {
+    /// The bits of a double, which tell both zeros apart; nil for other values.
+    fileprivate var realBits: UInt64? {
+        guard case .real(let number) = self else { return nil }
+        return number.bitPattern
     }
 }

@@ -48,7 +48,7 @@ struct PredicateTests {
         ("age in (1, null)", "null", "is null"), ("age < null", "null", "null is neither"),
         ("age is 5", "5", "expected null"),
         ("key = 'x'", "'x'", "UUID"), ("raw like 'x'", "raw", "a UUID as blob, not a text"),
-        ("raw = key", "raw", "raw is a UUID as blob, but key is a UUID"),
+        ("raw = key", "key", "raw is a UUID as blob, but key is a UUID"),
         ("age = city", "city", "is an integer16, but city is a string"), ("", "", "ends"),
         ("åge = 1", "åge", "no attribute"), ("age between 1 or 2", "or", "expected and"),
         ("age = ?", "?", "no value"), ("5 is null", "5", "before is"), ("5 in (5)", "5", "before in"),

@@ -176,7 +176,7 @@ struct StorageFormTests {
             source, "--into", directory.path("given"), "--model", model, "--entity", "person", "--for", "grdb",
         ]
         #expect(try run([Project.importer, "import"] + given).ending == .exit(0))
-        #expect(try query("given", #"SELECT typeof(guid), "when" FROM person WHERE rowid = 1"#) == "blob|1704164645")
+        #expect(try query("given", #"SELECT typeof(guid), "when" FROM person WHERE rowid = 1"#) == "text|1704164645")
     }
 
     @Test(arguments: [

@@ -26,7 +26,19 @@ struct RelationshipCaseTests {
         let lines = result.outputText.split(separator: "\n")
         #expect(lines.count > 60, "\(result.errorText)")
         for line in lines.dropLast() where !line.hasSuffix(": ok") {
-            #expect(Self.others.contains { line.hasPrefix("\($0): ") }, "\(line)")
+            let isOther = Self.others.contains { line.hasPrefix("\($0): ") }
+            #expect(isOther || Self.hasOnlyPrimaryKeys(line), "\(line)")
         }
+    }
+
+    /// The checker looks for a unique index on each identifier, which is the table's primary key.
+    private static func hasOnlyPrimaryKeys(_ line: Substring) -> Bool {
+        guard let complaints = line.firstRange(of: ": wrong: ").map({ line[$0.upperBound...] }) else { return false }
+        let texts = complaints.components(separatedBy: "; ")
+        func tables(_ complaint: String) -> [String] {
+            texts.compactMap { text in text.firstRange(of: complaint).map { String(text[..<$0.lowerBound]) } }
+        }
+        let indexes = tables(": no unique index on [")
+        return texts.count == 2 * indexes.count && tables(": primary key is not []") == indexes
     }
 }

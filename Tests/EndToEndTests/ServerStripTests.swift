@@ -23,7 +23,8 @@ struct ServerStripTests {
         let (directory, database) = (try TemporaryDirectory(), try ServerDatabase())
         let text = #"{"id": 1, "a": "x"}"# + "\n" + (arguments.isEmpty ? "" : #"{"id": "no", "a": "y"}"#)
         let file = try directory.write(text, to: "t.ndjson")
-        let result = try database.importer(["import", file, "--into", database.url, "--quiet"] + arguments)
+        let load = ["import", file, "--into", database.url, "--chunks", directory.path("chunks"), "--quiet"]
+        let result = try database.importer(load + arguments)
         #expect(result.ending == .exit(0), "\(result.errorText)")
         #expect(try database.query(Self.own) == "\(count)")
         for command in ["status", "verify", "rejects"] {
@@ -38,7 +39,8 @@ struct ServerStripTests {
             #"{"id": \#($0), "customer": {"id": \#($0 % 5)}, "lines": [{"sku": "s\#($0)"}], "tags": [{"name": "t\#($0 % 3)"}]}"#
         }
         let file = try directory.write((records + [#"{"id": "x"}"#]).joined(separator: "\n"), to: "order.ndjson")
-        let load = ["import", file, "--into", database.url, "--model", model, "--quiet"]
+        let chunks = directory.path("chunks")
+        let load = ["import", file, "--into", database.url, "--model", model, "--chunks", chunks, "--quiet"]
         func strip(_ arguments: String...) throws -> ChildProcess.Result {
             try database.importer(["strip", database.url] + arguments)
         }

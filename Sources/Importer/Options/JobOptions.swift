@@ -19,7 +19,7 @@ public struct JobOptions: Sendable, Hashable, Codable {
     public var storages: [String: StorageForm]
     /// The library for whose forms an inferred model is made, where nothing else is said; nil for the standard forms.
     ///
-    /// A model that is given gets them from ``ModelDescription/stored(for:)``.
+    /// A model that is given gets them from `ModelDescription.stored(for:)`.
     public var client: StoreClient?
     /// What an inferred model makes of objects and arrays within records.
     public var nested: NestedPolicy

@@ -50,13 +50,8 @@ struct ChangeJob {
     }
 
     private func finish(_ job: StoredJob, _ run: any ChangeRun, _ session: StoreSession) throws {
-        let last = try session.finish(job, message: nil, seconds: run.seconds, keepsChunks: false)
-        try session.write { database in
-            let tables = try run.tables(database).filter { try TableWitness.isPossible($0, database) }
-            try TableWitness.record(tables, database)
-            if let undone = job.change?.undoes { try InsertedRows.forgetEnds(of: undone, database) }
-            try InsertedRows.noteEnds(of: tables, job: job.id, database)
-            try BookkeepingSchema.dropEmpty(database)
+        let last = try session.finish(job, seconds: run.seconds) { database in
+            try run.tables(database).filter { try TableWitness.isPossible($0, database) }
         }
         context.merges.enqueue(last)
         try? session.removeLeftFiles()

@@ -136,13 +136,28 @@ extension StoreSession: Journal {
         seconds: Double,
         keepsChunks: Bool
     ) throws -> MergeNotification {
+        try finish(job, message: message, seconds: seconds, keepsChunks: keepsChunks) { _ in job.tables }
+    }
+
+    /// Ends a job, in one transaction.
+    ///
+    /// - Parameter tables: gives those that it may have changed.
+    func finish(
+        _ job: StoredJob,
+        message: String? = nil,
+        seconds: Double,
+        keepsChunks: Bool = false,
+        tables: (Database) throws -> [String]
+    ) throws -> MergeNotification {
         var job = job
         return try write { database in
             try job.setState(.finished, message: message, seconds: seconds, database)
             try job.removeUnusedAdditions(database)
             try StoreSchema.makePrimaryKeys(of: job, database)
-            try TableWitness.record(job.tables, database)
-            try InsertedRows.noteEnds(of: job.tables, job: job.id, database)
+            let changed = try tables(database)
+            try TableWitness.record(changed, database)
+            if let undone = job.change?.undoes { try InsertedRows.forgetEnds(of: undone, database) }
+            try InsertedRows.noteEnds(of: changed, job: job.id, database)
             for table in try database.hasTable("_import_seen") ? job.tables : [] {
                 // A job that comes after one says what is to go.
                 try database.execute(

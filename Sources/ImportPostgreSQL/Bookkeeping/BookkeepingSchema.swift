@@ -15,7 +15,8 @@ enum BookkeepingSchema {
         );
         CREATE TABLE IF NOT EXISTS _import_job (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, token text NOT NULL UNIQUE, state text NOT NULL, message text,
-            options text NOT NULL, sources text NOT NULL DEFAULT '[]', model bigint REFERENCES _import_model, is_model_final boolean NOT NULL DEFAULT true,
+            options text NOT NULL, sources text NOT NULL DEFAULT '[]', model bigint REFERENCES _import_model,
+            is_model_final boolean NOT NULL DEFAULT true,
             chunk_directory text NOT NULL, host text NOT NULL, fingerprint text NOT NULL, indexes text NOT NULL DEFAULT '[]',
             is_split boolean NOT NULL DEFAULT false, owner text NOT NULL DEFAULT '', epoch bigint NOT NULL DEFAULT 0,
             seconds double precision NOT NULL DEFAULT 0, started timestamptz(3) NOT NULL DEFAULT clock_timestamp(),

@@ -151,7 +151,7 @@ public struct StoreInspection: Sendable {
     var isLocked: Bool { StoreLock.isHeld(store: store) }
 
     var noImport: ImportError {
-        ImportError(.storeEmpty, at: store, "holds no import", advice: "Check the path.")
+        ImportError(.storeEmpty, at: store, "holds no import", advice: "Check the path. A stripped store has none.")
     }
 
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result {

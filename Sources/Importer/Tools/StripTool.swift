@@ -28,12 +28,13 @@ public struct StripTool: Sendable {
             case isCompact = "compact"
         }
 
-        /// That of a server's schema.
-        package init(tables: Int, rejects: Int64) {
-            self.init(tables: tables, rejects: rejects, bytesBefore: nil, bytesAfter: nil, isCompact: true)
-        }
-
-        fileprivate init(tables: Int, rejects: Int64, bytesBefore: Int64?, bytesAfter: Int64?, isCompact: Bool) {
+        package init(
+            tables: Int,
+            rejects: Int64,
+            bytesBefore: Int64? = nil,
+            bytesAfter: Int64? = nil,
+            isCompact: Bool = true
+        ) {
             self.tables = tables
             self.rejects = rejects
             self.bytesBefore = bytesBefore

@@ -45,13 +45,11 @@ extension StoreReader {
             let unresolved = try Self.unresolved(database)
             return try graph.entities.map { stored in
                 let entity = stored.description
-                var first = Set(
-                    try IndexDefinition.all(of: entity.table, database).compactMap { $0.columns.first?.name }
-                        .map(ContinuedEntity.folded)
+                let table = try StoredTable(entity.table, database)
+                let first = Set(
+                    (table.indexes.filter { !$0.isPartial }.compactMap { $0.columns.first??.name }
+                        + [table.rowIDColumn].compactMap(\.self)).folded
                 )
-                if let rowID = try StoreSchema.rowIDColumn(of: entity.table, database) {
-                    first.insert(ContinuedEntity.folded(rowID))
-                }
                 let indexed = entity.attributes.filter { first.contains(ContinuedEntity.folded($0.column)) }.map(\.name)
                 return EntitySummary(
                     entity: entity,

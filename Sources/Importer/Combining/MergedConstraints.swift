@@ -105,7 +105,7 @@ final class MergedConstraints {
         }
         var names: [String] = []
         var keys: [Key] = []
-        for columns in try UniqueColumns.all(of: schema.table, database) {
+        for columns in try StoredTable(schema.table, database).keys {
             let parts = columns.compactMap { places[ContinuedEntity.folded($0.name)] }
             guard parts.count == columns.count else { continue }
             let isIdentifier =

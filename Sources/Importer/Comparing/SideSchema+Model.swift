@@ -54,11 +54,8 @@ extension SideSchema {
             table: description.table,
             fetched: FetchedEntity(stored, in: graph)
         )
-        let computed = Set(
-            try StoredColumn.all(of: description.table, database).filter(\.isComputed)
-                .map { ContinuedEntity.folded($0.name) }
-        )
-        let all = description.attributes.filter { !computed.contains(ContinuedEntity.folded($0.column)) }
+        let table = try StoredTable(description.table, database)
+        let all = description.attributes.filter { table.column($0.column)?.isComputed != true }
             .map { Attribute(name: $0.name, column: $0.column, description: $0) }
         entity.attributes = all
         let names: [String]
@@ -73,7 +70,7 @@ extension SideSchema {
         }
         if names.isEmpty, stored.index.map({ graph.layout?.hierarchy.isOwned($0) == false }) ?? true {
             entity.identifier = try Self.identifier(
-                TableKeys(description.table, database).identifier ?? [],
+                table.identifier ?? [],
                 of: entity,
                 store
             )

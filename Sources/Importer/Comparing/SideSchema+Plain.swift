@@ -3,17 +3,11 @@ import ImportModel
 
 /// Tables that no model describes: a table is an entity, and a column an attribute.
 extension SideSchema {
-    private struct ForeignKey {
-        let table: String
-        var columns: [String] = []
-        var referenced: [String?] = []
-        let cascades: Bool
-    }
-
     private struct Table {
-        let name: String
-        let columns: [String]
-        let foreignKeys: [ForeignKey]
+        let stored: StoredTable
+        let foreignKeys: [StoredForeignKey]
+
+        var name: String { stored.name }
     }
 
     /// Adds all tables but these, in the order in which they were made.
@@ -27,46 +21,28 @@ extension SideSchema {
         var isJoin: Set<ExactText> = []
         for table in tables where Self.isJoin(table, names) { isJoin.insert(ContinuedEntity.folded(table.name)) }
         for table in tables where !isJoin.contains(ContinuedEntity.folded(table.name)) {
-            entities.append(try plain(table, database, identifiers))
+            entities.append(try plain(table.stored, identifiers))
         }
         for table in tables { try addLinks(of: table, isJoin: isJoin.contains(ContinuedEntity.folded(table.name))) }
     }
 
     private static func tables(_ database: Database) throws -> [Table] {
         try WatchedTable.names(database).map { name in
-            var keys: [Int: ForeignKey] = [:]
-            let rows = try Row.fetchAll(
-                database,
-                sql:
-                    "SELECT id, \"table\", \"from\", \"to\", on_delete FROM pragma_foreign_key_list(?) ORDER BY id, seq",
-                arguments: [name]
-            )
-            for row in rows {
-                let id: Int = row["id"]
-                keys[id, default: ForeignKey(table: row["table"], cascades: row["on_delete"] == "CASCADE")]
-                    .columns.append(row["from"])
-                keys[id]?.referenced.append(row["to"])
-            }
-            // SQLite counts them from the last one that was declared.
-            return Table(
-                name: name,
-                columns: try StoredColumn.all(of: name, database).filter { !$0.isComputed }.map(\.name),
-                foreignKeys: keys.sorted { $0.key > $1.key }.map(\.value)
-            )
+            Table(stored: try StoredTable(name, database), foreignKeys: try StoredForeignKey.all(of: name, database))
         }
     }
 
     /// Whether a table has two foreign keys and nothing else.
     private static func isJoin(_ table: Table, _ names: Set<ExactText>) -> Bool {
         guard table.foreignKeys.count == 2,
-            table.foreignKeys.allSatisfy({ names.contains(ContinuedEntity.folded($0.table)) })
+            table.foreignKeys.allSatisfy({ names.contains(ContinuedEntity.folded($0.parent)) })
         else { return false }
-        let columns = table.foreignKeys.flatMap(\.columns).map(ContinuedEntity.folded)
-        return Set(columns).count == columns.count && Set(columns) == Set(table.columns.map(ContinuedEntity.folded))
+        let columns = table.foreignKeys.flatMap(\.columns).folded
+        return Set(columns).count == columns.count && Set(columns) == Set(table.stored.ownColumns.map(\.name).folded)
     }
 
-    private func plain(_ table: Table, _ database: Database, _ identifiers: [String: [String]]) throws -> Entity {
-        let stored = try StoredColumn.all(of: table.name, database).filter { !$0.isComputed }
+    private func plain(_ table: StoredTable, _ identifiers: [String: [String]]) throws -> Entity {
+        let stored = table.ownColumns
         let description = EntityDescription(
             name: table.name,
             attributes: stored.map { AttributeDescription(name: $0.name, type: $0.type, isOptional: true) }
@@ -77,8 +53,8 @@ extension SideSchema {
             table: table.name,
             fetched: FetchedEntity(description)
         )
-        entity.attributes = table.columns.map { Attribute(name: $0, column: $0, description: nil) }
-        let columns = try identifiers[table.name] ?? TableKeys(table.name, database).identifier ?? []
+        entity.attributes = stored.map { Attribute(name: $0.name, column: $0.name, description: nil) }
+        let columns = identifiers[table.name] ?? table.identifier ?? []
         entity.identifier = try Self.identifier(columns, of: entity, store)
         return entity
     }
@@ -102,8 +78,8 @@ extension SideSchema {
     }
 
     private mutating func addLinks(of table: Table, isJoin: Bool) throws {
-        let targets = table.foreignKeys.map { key -> (key: ForeignKey, entity: Entity, columns: [String])? in
-            let folded = ContinuedEntity.folded(key.table)
+        let targets = table.foreignKeys.map { key -> (key: StoredForeignKey, entity: Entity, columns: [String])? in
+            let folded = ContinuedEntity.folded(key.parent)
             guard let parent = entities.first(where: { ContinuedEntity.folded($0.table) == folded }),
                 let columns = Self.columns(of: key, to: parent)
             else { return nil }
@@ -136,7 +112,7 @@ extension SideSchema {
             var number = 2
             while taken.contains(name) { (name, number) = ("\(parent.name)_\(number)", number + 1) }
             entities[place].toOnes.append(ToOne(name: name, columns: columns, destination: parent.name))
-            guard key.cascades else { continue }
+            guard key.onDelete == "CASCADE" else { continue }
             entities[place].ownerships.append(
                 Ownership(name: table.name, toOne: name, isToMany: true, position: nil)
             )
@@ -144,13 +120,11 @@ extension SideSchema {
     }
 
     /// The columns of a foreign key in the order of the identifier that it refers to; nil where it refers to something else.
-    private static func columns(of key: ForeignKey, to parent: Entity) -> [String]? {
+    private static func columns(of key: StoredForeignKey, to parent: Entity) -> [String]? {
         let identifier = parent.identifier.map { ContinuedEntity.folded($0.column) }
         guard identifier.count == key.columns.count, !identifier.isEmpty else { return nil }
-        if key.referenced.contains(nil) { return key.columns }
-        let columns = identifier.compactMap { column in
-            key.referenced.firstIndex { $0.map(ContinuedEntity.folded) == column }.map { key.columns[$0] }
-        }
+        let parents = key.parentColumns.folded
+        let columns = identifier.compactMap { column in parents.firstIndex(of: column).map { key.columns[$0] } }
         return columns.count == identifier.count ? columns : nil
     }
 }

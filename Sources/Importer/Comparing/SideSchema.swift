@@ -93,10 +93,9 @@ struct SideSchema {
     /// Looks for what the identifier's index is.
     private func complete(_ entity: inout Entity, _ database: Database) throws {
         guard !entity.identifier.isEmpty else { return }
-        let own = Set(entity.identifier.map { ContinuedEntity.folded($0.column) })
-        let keys = try TableKeys(entity.table, database)
-        entity.isUnique = keys.all.contains { Set($0.columns.map(ContinuedEntity.folded)) == own }
-        entity.mayBeNull = !entity.identifier.allSatisfy { keys.isNeverNull($0.column) }
-        entity.rowID = keys.rowID
+        let table = try StoredTable(entity.table, database)
+        entity.isUnique = table.hasKey(entity.identifier.map(\.column))
+        entity.mayBeNull = !entity.identifier.allSatisfy { table.isNeverNull($0.column) }
+        entity.rowID = table.rowIDName
     }
 }

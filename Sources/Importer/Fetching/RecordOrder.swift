@@ -29,7 +29,7 @@ struct RecordOrder: Sendable {
     /// - Throws: `ImportError` with `.usage` when the entity has no such attribute.
     init(_ sort: [RecordSort], of entity: FetchedEntity, _ database: Database) throws {
         let description = entity.description
-        let rowIDColumn = try StoreSchema.rowIDColumn(of: description.table, database).map(ExactText.init)
+        let rowIDColumn = try StoredTable(description.table, database).rowIDColumn.map(ContinuedEntity.folded)
         var reached: Set<ExactText> = []
         var terms: [Term] = []
         var isRowIDAscending: Bool?

@@ -65,7 +65,7 @@ public struct StoreModel: Sendable {
                 notices.append("\(name): left out, as it never had a row; its model will be inferred again")
                 continue
             }
-            let columns = try StoredColumn.all(of: stored.entity.table, database)
+            let columns = try StoredTable(stored.entity.table, database)
             entities.append(Self.printed(stored, columns, &notices))
         }
         guard !entities.isEmpty else {
@@ -96,7 +96,7 @@ public struct StoreModel: Sendable {
     ) throws -> EntityDescription {
         var entity = layout.entities[index]
         guard let stored = try StoredEntities.continued(entity.name, database) else { return entity }
-        let columns = try StoredColumn.all(of: stored.entity.table, database)
+        let columns = try StoredTable(stored.entity.table, database)
         let table = layout.tables.first {
             ContinuedEntity.folded($0.name) == ContinuedEntity.folded(stored.entity.table)
         }
@@ -114,7 +114,7 @@ public struct StoreModel: Sendable {
     /// The entity as a file has it: what was only observed is not demanded.
     private static func printed(
         _ stored: ContinuedEntity,
-        _ columns: [StoredColumn],
+        _ columns: StoredTable,
         _ notices: inout [String]
     ) -> EntityDescription {
         var entity = stored.entity
@@ -124,7 +124,7 @@ public struct StoreModel: Sendable {
             if !stored.isRequired(attribute) { attribute.isOptional = true }
             guard stored.undescribed.contains(column) else { return attribute }
             if stored.untyped.contains(column) { attribute.type = .string }
-            guard let text = columns.first(where: { ContinuedEntity.folded($0.name) == column })?.defaultText else {
+            guard let text = columns.column(attribute.column)?.defaultText else {
                 return attribute
             }
             if let value = StoredColumn.literal(text) {

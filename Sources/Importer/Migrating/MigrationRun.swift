@@ -86,14 +86,10 @@ struct MigrationRun {
         try TableAdditions.rename(work.renamedTables, database)
         let tables = Dictionary(grouping: work.renamedColumns) { ContinuedEntity.folded($0.table) }
         for columns in tables.values {
-            let table = work.names.table(columns[0].table).quotedIdentifier
-            let taken = try Set(
-                StoredColumn.all(of: work.names.table(columns[0].table), database).map {
-                    ContinuedEntity.folded($0.name)
-                }
-            )
+            let stored = try StoredTable(work.names.table(columns[0].table), database)
+            let table = stored.name.quotedIdentifier
             // Most new names are free, and need no step between.
-            let isFree = columns.allSatisfy { !taken.contains(ContinuedEntity.folded($0.to)) }
+            let isFree = columns.allSatisfy { stored.column($0.to) == nil }
             if !isFree {
                 for (index, column) in columns.enumerated() {
                     try execute(
@@ -265,8 +261,8 @@ extension MigrationRun {
             let columns = index.columns.map { work.names.column($0, of: before.name) }
             let name = ([index.table] + index.columns).joined(separator: "_")
             guard !wanted.contains(columns.map(ContinuedEntity.folded)),
-                try OtherObjects.columns(of: name, database) == columns.map(ContinuedEntity.folded),
-                try OtherObjects.isPlain(name, database)
+                let stored = try StoredTable(after.name, database).indexes.first(where: { $0.name == name }),
+                stored.names == columns.folded, stored.isWanted
             else { continue }
             try execute("DROP INDEX \(name.quotedIdentifier)")
         }

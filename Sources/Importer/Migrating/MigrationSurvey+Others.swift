@@ -20,7 +20,7 @@ extension MigrationSurvey {
             (old.tables.first { ContinuedEntity.folded($0.name) == ContinuedEntity.folded(table) }?.columns ?? [])
                 .map { ContinuedEntity.folded($0.name) }
         )
-        let columns = try StoredColumn.all(of: table, database).map(\.name)
+        let columns = try StoredTable(table, database).columns.map(\.name)
         for column in columns where !own.contains(ContinuedEntity.folded(column)) {
             let condition = "\(table.quotedIdentifier) WHERE \(column.quotedIdentifier) IS NOT NULL"
             let count = try count(condition)

@@ -188,7 +188,7 @@ public struct ModelMigration: Sendable {
 
     private func checkColumns(_ layout: ModelLayout, _ present: Set<ExactText>, _ database: Database) throws {
         for table in layout.tables where present.contains(ContinuedEntity.folded(table.name)) {
-            let stored = Set(try StoredColumn.all(of: table.name, database).map { ContinuedEntity.folded($0.name) })
+            let stored = Set(try StoredTable(table.name, database).columns.map { ContinuedEntity.folded($0.name) })
             guard let lacking = table.columns.first(where: { !stored.contains(ContinuedEntity.folded($0.name)) }) else {
                 continue
             }

@@ -47,32 +47,6 @@ struct OtherObjects {
         throw ModelMigration.refusal("something that others have made could no longer be used: \(complaint)")
     }
 
-    /// The columns of an index, in lower case; none where there is no such index.
-    static func columns(of index: String, _ database: Database) throws -> [ExactText] {
-        try String.fetchAll(
-            database,
-            sql: "SELECT coalesce(name, '') FROM pragma_index_info(?) ORDER BY seqno",
-            arguments: [index]
-        ).map(ContinuedEntity.folded)
-    }
-
-    /// Whether an index is one that an import could have been asked for: over all rows, in the usual order of plain values.
-    static func isPlain(_ index: String, _ database: Database) throws -> Bool {
-        try Bool.fetchOne(
-            database,
-            sql: """
-                SELECT EXISTS (
-                    SELECT 1 FROM sqlite_master AS master, pragma_index_list(master.tbl_name) AS list
-                    WHERE master.type = 'index' AND master.name = :index COLLATE NOCASE
-                        AND list.name = master.name AND NOT list."unique" AND NOT list.partial
-                ) AND NOT EXISTS (
-                    SELECT 1 FROM pragma_index_xinfo(:index) WHERE key AND ("desc" OR coll <> 'BINARY' OR name IS NULL)
-                )
-                """,
-            arguments: ["index": index]
-        ) ?? false
-    }
-
     /// What is on tables that are to be dropped, apart from the model's own indexes.
     ///
     /// - Parameter tables: by their present names.
@@ -94,26 +68,30 @@ struct OtherObjects {
             let rows = try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT type, name, sql, \(TableAdditions.isNoted("name", database)) AS noted FROM sqlite_master
+                    SELECT name, sql FROM sqlite_master
                     WHERE tbl_name = ? COLLATE NOCASE AND type IN ('index', 'trigger') AND sql IS NOT NULL ORDER BY rowid
                     """,
                 arguments: [table]
             )
+            let indexes = try StoredTable(table, database).indexes
             for row in rows {
-                guard row["type"] == "index" else {
+                guard let index = indexes.first(where: { $0.name == row["name"] }) else {
                     dropped.triggers.append(row["sql"])
                     continue
                 }
-                let columns = try [ContinuedEntity.folded(table)] + Self.columns(of: row["name"], database)
-                if row["noted"] && own.contains(columns) { continue }
-                if asked.contains(columns), try Self.isPlain(row["name"], database) { continue }
-                dropped.indexes.append(
-                    Dropped.Index(name: row["name"], table: table, sql: row["sql"], isNoted: row["noted"])
-                )
+                let columns = index.names.map { [ContinuedEntity.folded(table)] + $0 } ?? []
+                let isNoted = try TableAdditions.isNoted(index.name, database)
+                if isNoted && own.contains(columns) || asked.contains(columns) && index.isWanted { continue }
+                dropped.indexes.append(Dropped.Index(name: index.name, table: table, sql: row["sql"], isNoted: isNoted))
             }
         }
         return dropped
     }
+}
+
+extension StoredTable.Index {
+    /// Whether it is one that an import could have been asked for: over all rows, in the usual order of plain values.
+    var isWanted: Bool { !isUnique && !isPartial && isPlain }
 }
 
 /// Columns of a table that are not the model's, and stay in it when it is made again.
@@ -138,24 +116,18 @@ struct ForeignColumns {
         func refuse(_ what: String) -> ImportError {
             ModelMigration.refusal("the table \(table) would have to be made again, and has \(what)")
         }
-        let rows = try Row.fetchAll(
-            database,
-            sql: "SELECT name, type, hidden, \"notnull\", dflt_value, pk FROM pragma_table_xinfo(?)",
-            arguments: [present]
-        )
+        let stored = try StoredTable(present, database)
         var columns: [Column] = []
-        var key: Set<ExactText> = []
-        for row in rows {
-            let name: String = row["name"]
-            if row["hidden"] != 0 { throw refuse("the computed column \(name)") }
+        for column in stored.columns {
+            let name = column.name
+            if column.isComputed { throw refuse("the computed column \(name)") }
             // SQLite says so of the key of a table without row ids.
-            let isLinkKey = described?.isJoin == true && row["pk"] != 0
-            if row["notnull"] != 0, !isLinkKey { throw refuse("the column \(name), which is NOT NULL") }
-            if row["dflt_value"] as String? != nil { throw refuse("a default for the column \(name)") }
-            if row["pk"] != 0 { key.insert(ContinuedEntity.folded(name)) }
+            let isLinkKey = described?.isJoin == true && column.isKey
+            if column.isRequired, !isLinkKey { throw refuse("the column \(name), which is NOT NULL") }
+            if column.defaultText != nil { throw refuse("a default for the column \(name)") }
             guard !own.contains(ContinuedEntity.folded(name)) else { continue }
             if ["rowid", "oid", "_rowid_"].contains(name.asciiLowercased) { throw refuse("a column named \(name)") }
-            let declared: String = row["type"]
+            let declared = column.declaration
             guard declared.utf8.allSatisfy(Self.isPlain) else {
                 throw refuse("the column \(name) of the type \(declared)")
             }
@@ -165,6 +137,7 @@ struct ForeignColumns {
         let keys = [described?.primaryKey, identifier].compactMap { columns in
             columns.map { Set($0.map { ContinuedEntity.folded(names.column($0, of: table)) }) }
         }
+        let key = Set(stored.primaryKey.folded)
         guard keys.contains(key) || key.isEmpty && described == nil else {
             throw refuse("another primary key than the model says")
         }
@@ -211,11 +184,8 @@ struct ForeignColumns {
                 known.insert(ContinuedEntity.folded(names.column(column, of: described?.name ?? "")))
             }
         }
-        let columns = try String.fetchAll(
-            database,
-            sql: "SELECT \"from\" FROM pragma_foreign_key_list(?)",
-            arguments: [table]
-        )
+        let sql = "SELECT \"from\" FROM pragma_foreign_key_list(?)"
+        let columns = try String.fetchAll(database, sql: sql, arguments: [table])
         if let other = columns.first(where: { !known.contains(ContinuedEntity.folded($0)) }) { throw refuse(other) }
     }
 }

@@ -60,7 +60,7 @@ final class PatchRun: ChangeRun {
             for name in try WatchedTable.names(database) {
                 let table = "main.\(name.quotedIdentifier)"
                 _ = try database.makeStatement(sql: "DELETE FROM \(table)")
-                let columns = try StoredColumn.all(of: name, database).filter { !$0.isComputed }
+                let columns = try StoredTable(name, database).ownColumns
                 guard let column = columns.first?.name.quotedIdentifier else { continue }
                 _ = try database.makeStatement(sql: "UPDATE \(table) SET \(column) = \(column)")
             }

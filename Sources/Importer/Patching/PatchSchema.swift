@@ -178,9 +178,9 @@ struct PatchSchema {
             }
         }
         var unique: [ExactText: Bool] = [:]
-        let keys = try TableKeys(stored.table, database)
-        for key in keys.all {
-            for column in key.columns { unique[ContinuedEntity.folded(column)] = !keys.isNeverNull(column) }
+        let table = try StoredTable(stored.table, database)
+        for column in table.keys.joined() {
+            unique[ContinuedEntity.folded(column.name)] = !table.isNeverNull(column.name)
         }
         return PatchedEntity(
             name: described.name,

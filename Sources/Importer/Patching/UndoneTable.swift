@@ -43,7 +43,7 @@ struct UndoneTable {
         _ database: Database
     ) throws {
         self.watched = watched
-        let columns = try WatchedTable(watched.name, database).columns
+        let columns = try StoredTable(watched.name, database).ownColumns.map(\.name)
         let folded = columns.map(ContinuedEntity.folded)
         func places(_ names: [String]) -> [Int] {
             names.compactMap { name in folded.firstIndex(of: ContinuedEntity.folded(name)) }
@@ -61,7 +61,7 @@ struct UndoneTable {
         identity = places(watched.identity)
         let own = places(stored?.identifier.map(\.column) ?? [])
         identifier = own.isEmpty ? identity : own
-        unique = Set(places(try TableKeys(watched.name, database).all.flatMap(\.columns)))
+        unique = Set(places(try StoredTable(watched.name, database).keys.joined().map(\.name)))
         references = foreignKeys.filter { ContinuedEntity.folded($0.table) == table }
         referring = foreignKeys.filter { ContinuedEntity.folded($0.parent) == table }
         let from = Self.from(watched)

@@ -27,21 +27,15 @@ struct DeferredIdentifier {
         guard !entity.identifier.isEmpty, try hasOwnTypes(entity, database) else { return false }
         let constraints = try TableConstraints(of: entity, database)
         guard !constraints.canRefuse, !constraints.mayCollate else { return false }
-        return try Bool.fetchOne(
-            database,
-            sql: """
-                SELECT NOT EXISTS (SELECT 1 FROM pragma_table_info(:table) WHERE pk > 0)
-                    AND NOT EXISTS (SELECT 1 FROM pragma_index_list(:table) WHERE "unique" AND origin <> 'c')
-                """,
-            arguments: ["table": entity.table]
-        ) ?? false
+        let table = try StoredTable(entity.table, database)
+        return table.primaryKey.isEmpty && table.indexes.allSatisfy { !$0.isUnique || $0.isDeclared }
     }
 
     /// Whether the columns of the identifier keep its values as they are written, so that they are compared as such.
     private static func hasOwnTypes(_ entity: EntityDescription, _ database: Database) throws -> Bool {
         let columns = Set(entity.identifierColumns.map(ContinuedEntity.folded))
         let attributes = entity.attributes.filter { columns.contains(ContinuedEntity.folded($0.column)) }
-        let stored = try StoredColumn.all(of: entity.table, database)
+        let stored = try StoredTable(entity.table, database).columns
         return attributes.allSatisfy { attribute in
             stored.contains {
                 ContinuedEntity.folded($0.name) == ContinuedEntity.folded(attribute.column)

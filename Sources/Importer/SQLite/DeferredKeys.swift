@@ -73,7 +73,7 @@ final class DeferredKeys {
         if identifiers.isEmpty {
             identifiers = try plan.nodes.enumerated().map { entity, node in
                 guard scans[entity] != nil,
-                    try !StoreSchema.hasKey(Self.columns(node), node.plan.entity.table, database)
+                    try !StoredTable(node.plan.entity.table, database).hasKey(Self.columns(node))
                 else { return nil }
                 return try filter(of: entity, reserving: 0)
             }

@@ -24,13 +24,12 @@ enum DroppedIndexes {
         includesIdentifier: Bool,
         _ database: Database
     ) throws {
-        let indexes = try IndexDefinition.all(of: entity.table, database)
-        let identifier = Set(entity.identifierColumns.map(\.asciiLowercased))
+        let indexes = IndexDefinition.all(of: try StoredTable(entity.table, database))
         for (number, index) in indexes.enumerated() {
             if index.isUnique {
-                guard includesIdentifier, try StoreSchema.isIndex(index.name, onJust: identifier, database) else {
-                    continue
-                }
+                guard includesIdentifier, Set(index.columns.map(\.name).folded) == Set(entity.identifierColumns.folded),
+                    index.columns.allSatisfy({ $0.collation == .binary })
+                else { continue }
             }
             try keep(index, job: job, position: position, number: number, isIdentifier: index.isUnique, database)
             try database.execute(sql: "DROP INDEX \(index.name.quotedIdentifier)")

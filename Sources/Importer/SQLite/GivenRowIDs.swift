@@ -17,8 +17,8 @@ enum GivenRowIDs {
         let name = table.quotedIdentifier
         let last = try Int64.fetchOne(database, sql: "SELECT max(rowid) FROM \(name)") ?? 0
         // What has no name for its row ids is referred to by something else.
-        guard let column = try StoreSchema.rowIDColumn(of: table, database),
-            !entity.attributes.contains(where: { $0.column.asciiLowercased == column })
+        guard let column = try StoredTable(table, database).rowIDColumn,
+            !entity.attributes.contains(where: { ContinuedEntity.folded($0.column) == ContinuedEntity.folded(column) })
         else { return last }
         let references = try Row.fetchAll(
             database,

@@ -79,7 +79,7 @@ final class GraphAppender {
             let (entity, table) = (node.plan.entity, node.plan.entity.table)
             // In a table that others have made it may be a column like others.
             guard let attribute = StoreSchema.rowIDAttribute(of: entity),
-                try StoreSchema.rowIDColumn(of: table, database)
+                try StoredTable(table, database).rowIDColumn
                     == entity.attributes[attribute].column.asciiLowercased
             else { return nil }
             return try connection.prepare("SELECT max(rowid) FROM \(table.quotedIdentifier)")

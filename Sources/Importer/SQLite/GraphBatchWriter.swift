@@ -43,21 +43,17 @@ final class GraphBatchWriter {
         let keyedTables = Set(keyed.map { graph.layout.table(of: Int($0)) })
         for table in graph.layout.tables
         where table.isJoin || keyedTables.contains(table.name) || !table.indexes.contains(where: \.isIdentifier) {
-            let isFree = try Bool.fetchOne(
-                database,
-                sql: """
-                    SELECT NOT EXISTS (
-                            SELECT 1 FROM pragma_index_list(:table) AS list
-                            WHERE "unique" AND origin <> 'pk' AND NOT \(TableAdditions.isNoted("list.name", database))
-                        )
-                        AND NOT EXISTS (SELECT 1 FROM pragma_table_info(:table) WHERE dflt_value IS NOT NULL)
-                        AND NOT EXISTS (
-                            SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND tbl_name = :table COLLATE NOCASE
-                        )
-                    """,
-                arguments: ["table": table.name]
-            )
-            guard isFree == true, try GivenRowIDs.last(of: table.name, database) == nil else { return nil }
+            let stored = try StoredTable(table.name, database)
+            let isFree =
+                try stored.columns.allSatisfy { $0.defaultText == nil }
+                && stored.indexes.allSatisfy {
+                    try !$0.isUnique || $0.isPrimaryKey || TableAdditions.isNoted($0.name, database)
+                }
+                && !database.exists(
+                    "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE",
+                    [table.name]
+                )
+            guard isFree, try GivenRowIDs.last(of: table.name, database) == nil else { return nil }
         }
         let links = try LinkTable.all(of: graph.layout).enumerated().map { place, links in
             try links.plan(index: graph.nodes.count + place)

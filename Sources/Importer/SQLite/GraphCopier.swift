@@ -53,7 +53,7 @@ final class GraphCopier {
             let index = Int32(entities + place)
             let image = "\(AttachedImage.name).\(RowImageSchema.table(index))"
             // SQLite copies rows as they are where the columns are the same, and none is a key.
-            let stored = try StoredColumn.all(of: links.table, database).map(\.name)
+            let stored = try StoredTable(links.table, database).columns.map(\.name)
             let isWhole = stored == links.columns
             let copy = try connection.prepare(
                 "INSERT OR ABORT INTO main.\(links.table.quotedIdentifier) "

@@ -24,31 +24,14 @@ struct IndexDefinition {
     var columns: [Column] = []
 
     /// A table's indexes that were made by `CREATE INDEX` on columns alone, in the order in which they were made.
-    static func all(of table: String, _ database: Database) throws -> [IndexDefinition] {
-        let indexes = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT list.name, list."unique" FROM pragma_index_list(?) AS list
-                JOIN sqlite_master AS master ON master.type = 'index' AND master.name = list.name
-                WHERE list.origin = 'c' AND NOT list.partial ORDER BY master.rowid
-                """,
-            arguments: [table]
-        )
-        return try indexes.compactMap { index in
-            var definition = IndexDefinition(table: table, name: index["name"], isUnique: index["unique"])
-            let keys = try Row.fetchAll(
-                database,
-                sql: "SELECT name, coll, \"desc\" FROM pragma_index_xinfo(?) WHERE key ORDER BY seqno",
-                arguments: [definition.name]
-            )
-            for key in keys {
-                // The name is NULL where the index is on an expression.
-                guard let name = key["name"] as String?,
-                    let collation = (key["coll"] as String?).flatMap({ Collation(rawValue: $0.uppercased()) })
-                else { return nil }
-                definition.columns.append(Column(name: name, collation: collation, isDescending: key["desc"]))
+    static func all(of table: StoredTable) -> [IndexDefinition] {
+        table.indexes.reversed().filter { $0.isDeclared && !$0.isPartial }.compactMap { index in
+            let columns = index.columns.compactMap { column -> Column? in
+                guard let column, let collation = Collation(rawValue: column.collation.uppercased()) else { return nil }
+                return Column(name: column.name, collation: collation, isDescending: column.isDescending)
             }
-            return definition
+            guard columns.count == index.columns.count else { return nil }
+            return IndexDefinition(table: table.name, name: index.name, isUnique: index.isUnique, columns: columns)
         }
     }
 

@@ -74,7 +74,7 @@ struct JobReversal {
             try database.execute(
                 sql: """
                     INSERT INTO _import_before (job, table_name, key, cells)
-                    SELECT ?, ?, \(Self.call(key)), \(Self.call(columns)) FROM \(table)
+                    SELECT ?, ?, \(RowKey.call(key)), \(RowKey.call(columns)) FROM \(table)
                     """,
                 arguments: [job, table]
             )
@@ -95,7 +95,7 @@ struct JobReversal {
         let (key, columns) = try Self.columns(of: table, database)
         let name = table.quoted(by: "'", with: "''")
         func note(_ row: String, _ cells: String) -> String {
-            let key = Self.call(key.map { "\(row).\($0)" })
+            let key = RowKey.call(key.map { "\(row).\($0)" })
             // The policy of the statement at hand would replace that of this one, so nothing may be in conflict.
             return """
                 INSERT INTO _import_before (job, table_name, key, cells) SELECT \(job), \(name), \(key), \(cells)
@@ -104,7 +104,7 @@ struct JobReversal {
                 );
                 """
         }
-        let old = note("old", Self.call(columns.map { "old.\($0)" }))
+        let old = note("old", RowKey.call(columns.map { "old.\($0)" }))
         let events = [
             ("AFTER INSERT", note("new", "NULL")), ("BEFORE UPDATE", old), ("BEFORE DELETE", old),
         ]
@@ -231,24 +231,10 @@ struct JobReversal {
         }
     }
 
-    private static func call(_ columns: [String]) -> String {
-        RowKey.call(columns)
-    }
-
     /// The columns by which a row is known, and all that have values of their own.
     private static func columns(of table: String, _ database: Database) throws -> (key: [String], all: [String]) {
-        let rows = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT info.name, info.pk, list.wr FROM pragma_table_list(?) AS list, pragma_table_xinfo(list.name) AS info
-                WHERE list.schema = 'main' AND info.hidden = 0 ORDER BY info.cid
-                """,
-            arguments: [table]
-        )
-        let hasRowID = rows.first.map { ($0["wr"] as Int) == 0 } ?? true
-        let all = rows.map { ($0["name"] as String).quotedIdentifier }
-        let parts: [(Int, String)] = rows.map { ($0["pk"], ($0["name"] as String).quotedIdentifier) }
-        let key = parts.filter { $0.0 > 0 }.sorted { $0.0 < $1.0 }.map(\.1)
-        return (hasRowID ? ["rowid"] : key, all)
+        let table = try StoredTable(table, database)
+        let key = table.hasRowID ? ["rowid"] : table.primaryKey.map(\.quotedIdentifier)
+        return (key, table.ownColumns.map(\.name.quotedIdentifier))
     }
 }

@@ -38,7 +38,7 @@ final class RowCopier {
     /// Whether the table's columns are the entity's attributes, in name, order and type: SQLite copies rows as they are
     /// then.
     static func hasJust(_ entity: EntityDescription, _ database: Database) throws -> Bool {
-        let columns = try StoredColumn.all(of: entity.table, database)
+        let columns = try StoredTable(entity.table, database).columns
         guard columns.count == entity.attributes.count else { return false }
         return zip(columns, entity.attributes).allSatisfy { column, attribute in
             column.name.asciiLowercased == attribute.column.asciiLowercased && !column.isComputed

@@ -56,11 +56,8 @@ extension SerialStore {
             try database.execute(sql: "PRAGMA kept.journal_mode = OFF; PRAGMA kept.synchronous = OFF")
             for (number, table) in layout.tables.enumerated() {
                 // Of the same types: only then keys are found by an index (<https://www.sqlite.org/datatype3.html#affinity>).
-                let types = try Dictionary(
-                    Row.fetchAll(database, sql: "SELECT name, type FROM pragma_table_info(?)", arguments: [table.name])
-                        .map { (($0[0] as String).asciiLowercased, $0[1] as String) }
-                ) { first, _ in first }
-                let columns = table.columns.enumerated().map { "c\($0) \(types[$1.name.asciiLowercased] ?? "")" }
+                let stored = try StoredTable(table.name, database)
+                let columns = table.columns.enumerated().map { "c\($0) \(stored.column($1.name)?.declared ?? "")" }
                 let list = table.columns.map(\.name.quotedIdentifier).joined(separator: ", ")
                 if table.isJoin {
                     let key = keyPlaces(of: table).map { "c\($0)" }.joined(separator: ", ")

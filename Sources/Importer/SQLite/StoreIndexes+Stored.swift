@@ -71,27 +71,8 @@ extension StoreIndexes {
 
     /// Whether an index over all rows, or the row id itself, is on just these columns in this order.
     private static func hasIndex(_ columns: [String], on table: String, _ database: Database) throws -> Bool {
-        let wanted = columns.map(\.asciiLowercased)
-        let rowID = try String.fetchAll(
-            database,
-            sql: "SELECT name FROM pragma_table_info(?) WHERE pk > 0 AND type = 'INTEGER' COLLATE NOCASE",
-            arguments: [table]
-        )
-        if rowID.count == 1, rowID.map(\.asciiLowercased) == wanted { return true }
-        let indexes = try String.fetchAll(
-            database,
-            sql: "SELECT name FROM pragma_index_list(?) WHERE NOT partial",
-            arguments: [table]
-        )
-        return try indexes.contains { index in
-            // The name is NULL where the index is on an expression.
-            let keys = try Row.fetchAll(
-                database,
-                sql: "SELECT name, \"desc\", coll FROM pragma_index_xinfo(?) WHERE key ORDER BY seqno",
-                arguments: [index]
-            )
-            return keys.map { ($0["name"] as String?)?.asciiLowercased } == wanted
-                && keys.allSatisfy { !($0["desc"] as Bool) && $0["coll"] as String? == "BINARY" }
-        }
+        let table = try StoredTable(table, database)
+        return [table.rowIDColumn].compactMap(\.self).folded == columns.folded
+            || table.indexes.contains { !$0.isPartial && $0.names == columns.folded && $0.isPlain }
     }
 }

@@ -34,17 +34,10 @@ extension StoreSchema {
     /// Whether a table of links was made for records that are appended, and not sorted yet.
     static func isUnordered(_ table: TableDescription, _ database: Database) throws -> Bool {
         guard table.isJoin else { return false }
-        return try Bool.fetchOne(
-            database,
-            sql: """
-                SELECT NOT wr AND NOT EXISTS (SELECT 1 FROM pragma_table_info(:table) WHERE pk > 0)
-                    AND EXISTS (
-                        SELECT 1 FROM _import_addition WHERE kind = 'table' AND name = :table COLLATE NOCASE
-                    )
-                FROM pragma_table_list WHERE schema = 'main' AND name = :table COLLATE NOCASE
-                """,
-            arguments: ["table": table.name]
-        ) ?? false
+        let stored = try StoredTable(table.name, database)
+        let sql = "SELECT 1 FROM _import_addition WHERE kind = 'table' AND name = ? COLLATE NOCASE"
+        return try !stored.columns.isEmpty && stored.hasRowID && stored.primaryKey.isEmpty
+            && database.exists(sql, [table.name])
     }
 
     private static func sortLinks(of table: TableDescription, _ database: Database) throws {

@@ -44,15 +44,11 @@ extension StoreSchema {
     ) throws {
         let key = self.key(columns)
         // Others' keys have such indexes, too, and are numbered with it.
-        let isPossible = try Bool.fetchOne(
-            database,
-            sql: """
-                SELECT sql LIKE '%)' AND NOT EXISTS (SELECT 1 FROM pragma_index_list(name) WHERE origin <> 'c')
-                FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE
-                """,
-            arguments: [table]
-        )
-        guard isPossible ?? false else { return }
+        let isPossible =
+            "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE AND sql LIKE '%)'"
+        guard try database.exists(isPossible, [table]),
+            try StoredTable(table, database).indexes.allSatisfy(\.isDeclared)
+        else { return }
         try StoreProtection.editingSchema(database) {
             try database.execute(
                 sql: """
@@ -64,7 +60,7 @@ extension StoreSchema {
                 arguments: ["index": index, "key": key, "table": table]
             )
         }
-        guard try primaryKey(of: table, database) == columns else {
+        guard try StoredTable(table, database).primaryKey == columns else {
             throw ImportError(.fault, "\(columns.joined(separator: ", ")) did not become the primary key of \(table)")
         }
         try TableAdditions.forget(index: index, database)
@@ -72,7 +68,7 @@ extension StoreSchema {
 
     /// Makes the primary key of an empty table that an import has made an index again, so that it can be dropped until the end.
     static func openPrimaryKey(of table: String, job: Int64, _ database: Database) throws {
-        let columns = try primaryKey(of: table, database)
+        let columns = try StoredTable(table, database).primaryKey
         let key = self.key(columns)
         let isPossible = try Bool.fetchOne(
             database,
@@ -102,10 +98,5 @@ extension StoreSchema {
     /// The end of the statement that makes a table.
     private static func key(_ columns: [String]) -> String {
         ", PRIMARY KEY (\(columns.map(\.quotedIdentifier).joined(separator: ", "))))"
-    }
-
-    private static func primaryKey(of table: String, _ database: Database) throws -> [String] {
-        let sql = "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk"
-        return try String.fetchAll(database, sql: sql, arguments: [table])
     }
 }

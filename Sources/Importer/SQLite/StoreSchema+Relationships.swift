@@ -62,7 +62,7 @@ extension StoreSchema {
             return []
         }
         let key = table.columns.first { $0.role == .rowID }
-        let lacks = try StoredColumn.all(of: table.name, database).allSatisfy { column in
+        let lacks = try StoredTable(table.name, database).columns.allSatisfy { column in
             key.map { ContinuedEntity.folded($0.name) != ContinuedEntity.folded(column.name) } ?? false
         }
         guard key == nil || !lacks else {
@@ -84,9 +84,9 @@ extension StoreSchema {
 
     /// - Throws: `ImportError` when a table that is there cannot have the links of a many-to-many.
     private static func checkJoin(_ table: TableDescription, _ database: Database, store: String) throws {
-        let stored = Set(try StoredColumn.all(of: table.name, database).map { ContinuedEntity.folded($0.name) })
-        let lacking = table.columns.first { !stored.contains(ContinuedEntity.folded($0.name)) }?.name
-        let isUnique = try hasIndex(on: table.primaryKey, isUnique: true, table.name, database)
+        let stored = try StoredTable(table.name, database)
+        let lacking = table.columns.first { stored.column($0.name) == nil }?.name
+        let isUnique = stored.hasIndex(on: table.primaryKey, isUnique: true)
         guard lacking != nil || !isUnique else { return }
         let columns = table.primaryKey.joined(separator: ", ")
         throw ImportError(
@@ -143,20 +143,9 @@ extension StoreSchema {
 
     /// The name of an index that an import has made on just these columns; nil without one.
     static func ownIndex(on columns: [String], _ table: String, _ database: Database) throws -> String? {
-        let names = try String.fetchAll(
-            database,
-            sql: """
-                SELECT name FROM pragma_index_list(?) AS list
-                WHERE NOT partial AND \(TableAdditions.isNoted("list.name", database))
-                """,
-            arguments: [table]
-        )
-        return try names.first { try self.columns(of: $0, database) == columns.map(\.asciiLowercased) }
-    }
-
-    private static func columns(of index: String, _ database: Database) throws -> [String] {
-        let sql = "SELECT coalesce(name, '') FROM pragma_index_info(?) ORDER BY seqno"
-        return try String.fetchAll(database, sql: sql, arguments: [index]).map(\.asciiLowercased)
+        try StoredTable(table, database).indexes.first {
+            try !$0.isPartial && $0.names == columns.folded && TableAdditions.isNoted($0.name, database)
+        }?.name
     }
 
     /// Makes indexes of a table, as far as it lacks them.
@@ -167,7 +156,7 @@ extension StoreSchema {
         _ database: Database
     ) throws {
         for index in indexes
-        where try !hasIndex(on: index.columns, isUnique: index.isUnique, table.name, database) {
+        where try !StoredTable(table.name, database).hasIndex(on: index.columns, isUnique: index.isUnique) {
             let name = try freeName(index.name, database)
             let columns = index.columns.map(\.quotedIdentifier).joined(separator: ", ")
             try database.execute(
@@ -177,20 +166,12 @@ extension StoreSchema {
             try TableAdditions.note(.index, name, of: table.name, job: job, database)
         }
     }
+}
 
-    /// Whether a table has an index that begins with just these columns in this order.
-    private static func hasIndex(on columns: [String], isUnique: Bool, _ table: String, _ database: Database) throws
-        -> Bool
-    {
-        let indexes = try Row.fetchAll(
-            database,
-            sql: "SELECT name, \"unique\" FROM pragma_index_list(?) WHERE NOT partial",
-            arguments: [table]
-        )
-        return try indexes.contains { index in
-            try self.columns(of: index["name"], database) == columns.map(\.asciiLowercased)
-                && (!isUnique || index["unique"])
-        }
+extension StoredTable {
+    /// Whether it has an index over all rows on just these columns in this order.
+    fileprivate func hasIndex(on columns: [String], isUnique: Bool) -> Bool {
+        indexes.contains { !$0.isPartial && $0.names == columns.folded && (!isUnique || $0.isUnique) }
     }
 }
 

@@ -69,7 +69,7 @@ enum StoreSchema {
         store: String
     ) throws {
         let columns = entity.identifierColumns
-        guard !columns.isEmpty, try !hasKey(columns, entity.table, database) else { return }
+        guard !columns.isEmpty, try !StoredTable(entity.table, database).hasKey(columns) else { return }
         let name = try freeName("\(entity.table)_identifier", database)
         do {
             try database.execute(sql: identifierIndex(name, columns, entity.table))
@@ -211,15 +211,12 @@ enum StoreSchema {
         _ database: Database,
         store: String
     ) throws -> [AttributeDescription] {
-        var columns: [ExactText: StoredColumn] = [:]
-        for column in try StoredColumn.all(of: entity.table, database) {
-            columns[ContinuedEntity.folded(column.name)] = column
-        }
-        try checkRowIDs(of: entity.table, isHidden: columns[ExactText("rowid")] != nil, database, store: store)
+        let table = try StoredTable(entity.table, database)
+        try checkRowIDs(of: table, store: store)
         let known = try knownTypes(of: entity.table, database)
         var added: [AttributeDescription] = []
         for attribute in entity.attributes {
-            guard let column = columns[ContinuedEntity.folded(attribute.column)] else {
+            guard let column = table.column(attribute.column) else {
                 added.append(attribute)
                 continue
             }
@@ -243,22 +240,13 @@ enum StoreSchema {
     }
 
     /// Rows are distinguished, and undone, by their row ids.
-    private static func checkRowIDs(
-        of table: String,
-        isHidden: Bool,
-        _ database: Database,
-        store: String
-    ) throws {
-        let hasNone = try Bool.fetchOne(
-            database,
-            sql: "SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ? COLLATE NOCASE",
-            arguments: [table]
-        )
-        guard hasNone ?? false || isHidden else { return }
+    private static func checkRowIDs(of table: StoredTable, store: String) throws {
+        let isHidden = table.column("rowid") != nil
+        guard isHidden || !table.hasRowID else { return }
         throw ImportError(
             .tableUnsuitable,
             at: store,
-            "the table \(table) " + (isHidden ? "has a column named rowid" : "is WITHOUT ROWID")
+            "the table \(table.name) " + (isHidden ? "has a column named rowid" : "is WITHOUT ROWID")
                 + ", so its rows have no row ids to be told apart by",
             advice: "Import into another table or another store. Nothing was written."
         )

@@ -24,35 +24,31 @@ struct StoredColumn {
     }
 
     let name: String
-    /// As it is declared, in upper case; empty where nothing is.
-    let declared: String
+    /// As it is declared; empty where nothing is.
+    let declaration: String
     /// Whether the table computes it.
     let isComputed: Bool
-    /// Whether it is part of the table's primary key.
-    let isKey: Bool
+    /// Its place in the table's primary key, from 1; 0 where it is none of it.
+    let keyPosition: Int
+    /// Whether it is `NOT NULL`.
+    let isRequired: Bool
     /// The text of its default; nil where it has none.
     let defaultText: String?
 
-    /// The columns of a table, in order; none if there is no such table.
-    static func all(of table: String, _ database: Database) throws -> [StoredColumn] {
-        try Row.fetchAll(
-            database,
-            sql: """
-                SELECT name, type, hidden, pk, dflt_value FROM pragma_table_xinfo(?) WHERE hidden <> 1 AND EXISTS (
-                    SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE
-                )
-                """,
-            arguments: [table, table]
-        ).map {
-            StoredColumn(
-                name: $0["name"],
-                declared: ($0["type"] as String).uppercased(),
-                isComputed: $0["hidden"] as Int != 0,
-                isKey: $0["pk"] as Int != 0,
-                defaultText: $0["dflt_value"]
-            )
-        }
+    /// - Parameter row: of `pragma_table_xinfo`.
+    init(_ row: Row) {
+        name = row["name"]
+        declaration = row["type"]
+        isComputed = row["hidden"] != 0
+        keyPosition = row["pk"]
+        isRequired = row["notnull"]
+        defaultText = row["dflt_value"]
     }
+
+    /// As it is declared, in upper case; empty where nothing is.
+    var declared: String { declaration.uppercased() }
+
+    var isKey: Bool { keyPosition > 0 }
 
     /// What its default comes to in a statement; nil where it has none.
     var defaultExpression: String? {

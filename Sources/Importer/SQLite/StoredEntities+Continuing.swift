@@ -22,7 +22,7 @@ extension StoredEntities {
             ?? all.first { ContinuedEntity.folded($0.entity.table) == ContinuedEntity.folded(name) }
         var entity = described?.entity ?? EntityDescription(name: name, attributes: [])
         entity.identifier = described?.identifier ?? []
-        let columns = try StoredColumn.all(of: entity.table, database)
+        let columns = try StoredTable(entity.table, database).columns
         guard !columns.isEmpty else { return nil }
         if described?.isGiven != true, try StoreSchema.isStillEmpty(entity.table, database) { return nil }
         let nesting = StoredNesting(of: entity, among: all.map(\.entity))
@@ -65,7 +65,7 @@ extension StoredEntities {
         for relationship in entity.relationships {
             let name = ExactText(relationship.destination)
             guard let child = all.first(where: { ExactText($0.entity.name) == name }) else { continue }
-            let columns = try StoredColumn.all(of: child.entity.table, database)
+            let columns = try StoredTable(child.entity.table, database).columns
             continued.children[name] =
                 try columns.isEmpty
                 ? ContinuedEntity(entity: child.entity)
@@ -97,7 +97,7 @@ extension StoredEntities {
     /// table works out is left to it, and so are those of its primary key.
     static func unread(besides entity: EntityDescription, _ database: Database) throws -> [AttributeDescription] {
         let own = Set(entity.attributes.map { ContinuedEntity.folded($0.column) })
-        let columns = try StoredColumn.all(of: entity.table, database).filter {
+        let columns = try StoredTable(entity.table, database).columns.filter {
             !$0.isComputed && !$0.isKey && !own.contains(ContinuedEntity.folded($0.name))
         }
         guard !columns.isEmpty else { return [] }

@@ -56,12 +56,12 @@ struct StoredGraph: Sendable {
         let tables = layout?.tables ?? []
         var columns: [ExactText: Set<ExactText>] = [:]
         for table in tables {
-            let stored = try StoredColumn.all(of: table.name, database)
+            let stored = try StoredTable(table.name, database).columns
             columns[ContinuedEntity.folded(table.name)] = Set(stored.map { ContinuedEntity.folded($0.name) })
         }
         var entities: [Entity] = []
         for described in try StoredEntities.described(database) {
-            let stored = try StoredColumn.all(of: described.entity.table, database)
+            let stored = try StoredTable(described.entity.table, database).columns
             guard !stored.isEmpty else { continue }
             let name = ContinuedEntity.folded(described.entity.table)
             guard let layout, let table = tables.first(where: { ContinuedEntity.folded($0.name) == name }),

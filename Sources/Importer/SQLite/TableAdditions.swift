@@ -28,10 +28,10 @@ enum TableAdditions {
         )
     }
 
-    /// A condition: whether an index is an import's own.
-    static func isNoted(_ name: String, _ database: Database) throws -> String {
-        guard try database.hasTable(table) else { return "0" }
-        return "EXISTS (SELECT 1 FROM \(table) WHERE kind IN ('index', 'key') AND name = \(name) COLLATE NOCASE)"
+    /// Whether an index is an import's own.
+    static func isNoted(_ name: String, _ database: Database) throws -> Bool {
+        let sql = "SELECT 1 FROM \(table) WHERE kind IN ('index', 'key') AND name = ? COLLATE NOCASE"
+        return try database.hasTable(table) && database.exists(sql, [name])
     }
 
     /// Forgets what was added to a table that is dropped.
@@ -100,8 +100,7 @@ enum TableAdditions {
             guard try database.exists("SELECT 1 FROM sqlite_master WHERE \(isIt)", [name, tableName]) else { return }
             try database.execute(sql: "DROP INDEX \(name.quotedIdentifier)")
         case .column:
-            let columns = try StoredColumn.all(of: tableName, database)
-            guard columns.contains(where: { $0.name.asciiLowercased == name.asciiLowercased }) else { return }
+            guard try StoredTable(tableName, database).column(name) != nil else { return }
             do {
                 try database.execute(
                     sql: "ALTER TABLE \(tableName.quotedIdentifier) DROP COLUMN \(name.quotedIdentifier)"

@@ -37,24 +37,19 @@ struct TableConstraints {
             arguments: [table]
         )
         hasTriggers = !triggers.isEmpty
-        defaults = try StoredColumn.all(of: table, database).reduce(into: [:]) { defaults, column in
+        let stored = try StoredTable(table, database)
+        defaults = stored.columns.reduce(into: [:]) { defaults, column in
             defaults[column.name.asciiLowercased] = column.defaultExpression
         }
-        let identifier = Set(entity.identifierColumns.map(\.asciiLowercased))
+        let identifier = entity.identifierColumns
         let definition = try Self.definition(of: table, database)
         mayCollate = definition.contains("collate")
-        let hasOthers =
-            try definition.contains("check")
-            || database.exists("SELECT 1 FROM pragma_table_xinfo(?) WHERE \"notnull\"", [table])
-        let key = try String.fetchAll(
-            database,
-            sql: "SELECT name FROM pragma_table_info(?) WHERE pk > 0",
-            arguments: [table]
-        )
-        let hasOtherKey = !key.isEmpty && Set(key.map(\.asciiLowercased)) != identifier
+        let key = stored.primaryKey
+        // A unique index on anything but the identifier, or one that compares texts otherwise than by their bytes.
         canRefuse =
-            try hasTriggers || hasOthers || hasOtherKey
-            || Self.hasOtherUniqueIndex(table, identifier: identifier, database)
+            hasTriggers || definition.contains("check") || stored.columns.contains(where: \.isRequired)
+            || !key.isEmpty && Set(key.folded) != Set(identifier.folded)
+            || stored.indexes.contains { $0.isUnique && ($0.isPartial || !$0.isJust(identifier)) }
     }
 
     /// The statement that made the table, in lower case, without comments and without names and texts in quotes, where it may
@@ -70,22 +65,6 @@ struct TableConstraints {
         guard text.contains("collate") || text.contains("check") else { return text }
         let quoted = /--[^\n]*|\/\*(?:[^*]|\*(?!\/))*\*\/|"(?:[^"]|"")*"|'(?:[^']|'')*'|`(?:[^`]|``)*`|\[[^\]]*\]/
         return text.replacing(quoted, with: " ")
-    }
-
-    /// Whether a unique index is on anything but the identifier, or compares texts otherwise than by their bytes.
-    private static func hasOtherUniqueIndex(
-        _ table: String,
-        identifier: Set<String>,
-        _ database: Database
-    ) throws -> Bool {
-        let indexes = try Row.fetchAll(
-            database,
-            sql: "SELECT name, partial FROM pragma_index_list(?) WHERE \"unique\"",
-            arguments: [table]
-        )
-        return try indexes.contains { index in
-            try index["partial"] || !StoreSchema.isIndex(index["name"], onJust: identifier, database)
-        }
     }
 
     // MARK: Refusals

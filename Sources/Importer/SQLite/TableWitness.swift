@@ -83,20 +83,12 @@ struct TableWitness {
 
     /// Whether anything can be known of a table: it is known by row ids, and a column may have their name.
     static func isPossible(_ table: String, _ database: Database) throws -> Bool {
-        let sql = """
-            SELECT list.wr = 0 AND NOT EXISTS (
-                SELECT 1 FROM pragma_table_xinfo(list.name) WHERE name = 'rowid' COLLATE NOCASE
-            ) FROM pragma_table_list(?) AS list WHERE list.schema = 'main'
-            """
-        return try Bool.fetchOne(database, sql: sql, arguments: [table]) ?? false
+        let table = try StoredTable(table, database)
+        return !table.columns.isEmpty && table.rowIDName == "rowid"
     }
 
     private static func record(_ table: String, _ database: Database) throws {
-        let columns = try String.fetchAll(
-            database,
-            sql: "SELECT name FROM pragma_table_info(?) ORDER BY cid LIMIT ?",
-            arguments: [table, mostColumns]
-        )
+        let columns = try StoredTable(table, database).ownColumns.prefix(mostColumns).map(\.name)
         let name = table.quotedIdentifier
         // Each by itself is looked up; both in one SELECT would read the whole table.
         let ends = try Row.fetchOne(

@@ -36,35 +36,18 @@ struct WatchedTable {
     /// - Parameter kept: the columns that are kept of it already; all of them unless given.
     init(_ name: String, columns kept: [String]? = nil, _ database: Database) throws {
         self.name = name
-        let rows = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT info.name, info.type, info.pk, info.hidden, list.wr
-                FROM pragma_table_list(?) AS list, pragma_table_xinfo(list.name) AS info
-                WHERE list.schema = 'main' ORDER BY info.cid
-                """,
-            arguments: [name]
-        )
-        hasRowID = rows.first.map { ($0["wr"] as Int) == 0 } ?? true
-        columns = kept ?? rows.filter { $0["hidden"] as Int == 0 }.map { $0["name"] as String }
-        let primary = rows.filter { $0["pk"] as Int > 0 }.sorted { ($0["pk"] as Int) < ($1["pk"] as Int) }
-        hasOwnRowID = hasRowID && primary.count == 1 && (primary[0]["type"] as String).uppercased() == "INTEGER"
-        let keys = try TableKeys(name, database).all
-        let identity = keys.first(where: \.isPrimary) ?? keys.first
-        let own = Set(columns.map(ContinuedEntity.folded))
-        self.identity =
-            identity.map(\.columns).flatMap { columns in
-                columns.allSatisfy { own.contains(ContinuedEntity.folded($0)) } ? columns : nil
-            } ?? []
+        let table = try StoredTable(name, database)
+        hasRowID = table.hasRowID
+        columns = kept ?? table.ownColumns.map(\.name)
+        hasOwnRowID = table.rowIDColumn != nil
+        let identity = table.keys.first?.map(\.name) ?? []
+        self.identity = Set(identity.folded).isSubset(of: columns.folded) ? identity : []
         guard hasRowID else {
-            key = primary.map { $0["name"] as String }
+            key = table.primaryKey
             return
         }
-        let taken = Set(rows.map { ($0["name"] as String).asciiLowercased })
-        if let free = ["rowid", "_rowid_", "oid"].first(where: { !taken.contains($0) }) {
-            key = [free]
-        } else if hasOwnRowID {
-            key = [primary[0]["name"] as String]
+        if let name = table.rowIDName ?? table.rowIDColumn {
+            key = [name]
         } else {
             throw ImportError(
                 .rowsIndistinct,

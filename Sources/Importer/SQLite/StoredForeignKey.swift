@@ -18,7 +18,8 @@ struct StoredForeignKey {
         try WatchedTable.names(database).flatMap { try all(of: $0, database) }
     }
 
-    private static func all(of table: String, _ database: Database) throws -> [StoredForeignKey] {
+    /// Those of a table, in the order in which they were declared.
+    static func all(of table: String, _ database: Database) throws -> [StoredForeignKey] {
         let rows = try Row.fetchAll(
             database,
             sql: """
@@ -26,12 +27,12 @@ struct StoredForeignKey {
                 """,
             arguments: [table]
         )
-        return try Dictionary(grouping: rows) { $0["id"] as Int }.sorted { $0.key < $1.key }.compactMap { _, rows in
+        return try Dictionary(grouping: rows) { $0["id"] as Int }.sorted { $0.key > $1.key }.compactMap { _, rows in
             let columns = rows.map { $0["from"] as String }
             let parent: String = rows[0]["table"]
             var parents = rows.compactMap { $0["to"] as String? }
             if parents.count != columns.count {
-                parents = try TableKeys(parent, database).all.first(where: \.isPrimary)?.columns ?? []
+                parents = try StoredTable(parent, database).primaryKey
             }
             guard parents.count == columns.count else { return nil }
             return StoredForeignKey(

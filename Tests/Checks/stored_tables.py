@@ -105,7 +105,7 @@ class StoreTables:
             raise Failure(f"{path}: {error}") from error
         self.connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
         text = self.connection.execute(
-            "SELECT m.model FROM _import_job j JOIN _import_model m ON m.id = j.model ORDER BY j.id DESC LIMIT 1").fetchone()
+            "SELECT m.content FROM _import_job j JOIN _import_document m ON m.id = j.model ORDER BY j.id DESC LIMIT 1").fetchone()
         if text is None:
             raise Failure("the store has no model")
         self.model = json.loads(text[0])

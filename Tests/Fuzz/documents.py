@@ -380,7 +380,7 @@ def check(case, job, paths, reader, taken, rejected, read, is_last_open, is_miss
 def model(case, job, store):
     """The model that the store holds, with its key paths."""
     connection = store_dump.connect(case.path(store))
-    rows = [row[0] for row in connection.execute("SELECT model FROM _import_model ORDER BY id DESC LIMIT 1")]
+    rows = [row[0] for row in connection.execute("SELECT content FROM _import_document WHERE id = (SELECT model FROM _import_job ORDER BY id DESC LIMIT 1)")]
     connection.close()
     return json.loads(rows[0])["entities"] if rows else {}
 

@@ -154,10 +154,11 @@ class Store:
                 self.columns[table] = [column[0] for column in cursor.description]
                 self.tables[table] = cursor.fetchall()
             names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
-            if "_import_source" in names:
+            if "_import_document" in names:
                 job = "(SELECT max(id) FROM _import_job)"
-                asked = f"SELECT shape, entities FROM _import_source WHERE job = {job} ORDER BY position"
-                self.sources = [(json.loads(shape).get("paths", []), json.loads(named)) for shape, named in connection.execute(asked)]
+                asked = f"SELECT content FROM _import_document WHERE id = (SELECT sources FROM _import_job WHERE id = {job})"
+                listed = [source for row in connection.execute(asked) for source in json.loads(row[0])]
+                self.sources = [(source["shape"].get("paths", []), source["entities"]) for source in listed]
                 self.table_of = dict(connection.execute(f"SELECT entity, table_name FROM _import_entity WHERE job = {job}"))
         finally:
             connection.close()

@@ -34,7 +34,7 @@ package struct StoredJob: Sendable {
         package var description: SourceDescription
         package let shape: SourceShape
         /// Per record path the name of its entity.
-        package let entities: [String]
+        package var entities: [String]
 
         package init(description: SourceDescription, shape: SourceShape, entities: [String]) {
             self.description = description

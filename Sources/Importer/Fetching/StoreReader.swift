@@ -62,7 +62,7 @@ public final class StoreReader: Sendable {
     private static func prepare(_ opened: OpenedStore) throws -> Bool {
         try opened.read { database in
             database.add(collation: DecimalText.collation)
-            return try database.hasTable("_import_model")
+            return try database.hasTable("_import_document")
         }
     }
 

@@ -39,7 +39,7 @@ enum BookkeepingSchema {
     }
 
     /// The tables that a store with an import has.
-    static let lasting = ["meta", "model", "job", "source", "entity", "chunk", "merge", "addition"]
+    static let lasting = ["meta", "document", "job", "entity", "chunk", "merge", "addition"]
         .map { "_import_\($0)" }
 
     /// What takes a job back is read together.
@@ -81,10 +81,10 @@ enum BookkeepingSchema {
             key TEXT PRIMARY KEY,           -- 'format'; the merge log's stamp; the highest row ids given in tables
             value INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
-        -- The models that jobs were done with, each once.
-        CREATE TABLE IF NOT EXISTS _import_model (
+        -- What jobs were done with and is too long to be written with each marker: models, each once, and lists of sources.
+        CREATE TABLE IF NOT EXISTS _import_document (
             id INTEGER PRIMARY KEY,
-            model TEXT NOT NULL             -- a model file
+            content TEXT NOT NULL           -- a model file, or JSON: of each source its description, shape and entities
         ) STRICT;
         CREATE TABLE IF NOT EXISTS _import_job (
             id INTEGER PRIMARY KEY,
@@ -92,7 +92,8 @@ enum BookkeepingSchema {
             state TEXT NOT NULL,            -- as in reports
             message TEXT,                   -- why it stopped
             options TEXT NOT NULL,          -- JSON: what its result depends on
-            model INTEGER REFERENCES _import_model (id),    -- NULL until it is inferred
+            sources INTEGER NOT NULL REFERENCES _import_document (id),
+            model INTEGER REFERENCES _import_document (id), -- NULL until it is inferred
             is_model_final INTEGER NOT NULL DEFAULT 1,      -- 0 while it is inferred from what was read so far
             chunk_directory TEXT NOT NULL,
             started TEXT NOT NULL,
@@ -111,14 +112,6 @@ enum BookkeepingSchema {
             commits INTEGER NOT NULL DEFAULT 0,
             seconds REAL NOT NULL DEFAULT 0
         ) STRICT;
-        CREATE TABLE IF NOT EXISTS _import_source (
-            job INTEGER NOT NULL,
-            position INTEGER NOT NULL,
-            description TEXT NOT NULL,      -- JSON: path, size, times, fingerprint
-            shape TEXT NOT NULL,            -- JSON: layout and record paths
-            entities TEXT NOT NULL,         -- JSON: the entity of each record path
-            PRIMARY KEY (job, position)
-        ) STRICT, WITHOUT ROWID;
         -- The entities of a job, and how many records of each it has read and what became of them.
         CREATE TABLE IF NOT EXISTS _import_entity (
             job INTEGER NOT NULL,

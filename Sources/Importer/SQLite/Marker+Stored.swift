@@ -3,15 +3,7 @@ import GRDB
 extension Marker {
     init?(_ database: Database, job: Int64) throws {
         guard
-            let row = try BookkeepingRow.fetchOne(
-                database,
-                from: "_import_job",
-                sql: """
-                    SELECT *, (SELECT count(*) FROM _import_source AS source WHERE source.job = job.id) AS sources
-                    FROM _import_job AS job WHERE id = ?
-                    """,
-                arguments: [job]
-            )
+            let row = try BookkeepingRow.first(database, from: "_import_job", "WHERE id = ?", [job])
         else { return nil }
         source = try row.index("source")
         byteOffset = try row.number("byte_offset")
@@ -24,8 +16,6 @@ extension Marker {
         chunksDone = try row.index("chunks_done")
         commits = try row.number("commits")
         seconds = try row.seconds("seconds")
-        // It is in one of the job's sources, or after the last one.
-        guard try source <= row.index("sources") else { throw row.damage("source") }
         guard chunkRecords <= recordOrdinal else { throw row.damage("chunk_records") }
     }
 

@@ -24,7 +24,7 @@ enum StoredEntities {
         let models = try Row.fetchAll(
             database,
             sql: """
-                SELECT model.model, max(job.id) AS last, max(
+                SELECT model.content AS model, max(job.id) AS last, max(
                     CASE WHEN json_valid(job.options) THEN
                         json_extract(job.options, '$.model') IS NOT NULL
                         AND json_extract(job.options, '$.retry') IS NOT 'file'
@@ -33,9 +33,9 @@ enum StoredEntities {
                     SELECT 1 FROM _import_entity AS counts
                     WHERE counts.job = job.id AND inserted + updated + unchanged + ignored > 0
                 )) AS has_taken
-                FROM _import_job AS job JOIN _import_model AS model ON model.id = job.model
+                FROM _import_job AS job JOIN _import_document AS model ON model.id = job.model
                 WHERE job.id IS NOT :job AND job.id > \(StoredMigration.lastJob(database)) GROUP BY model.id
-                \(StoredMigration.model("UNION ALL SELECT model.model, migration.job, 1, 1", database)) ORDER BY last
+                \(StoredMigration.model("UNION ALL SELECT model.content, migration.job, 1, 1", database)) ORDER BY last
                 """,
             arguments: ["job": job]
         )

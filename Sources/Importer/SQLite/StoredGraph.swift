@@ -152,10 +152,10 @@ extension StoredEntities {
             database,
             sql: """
                 SELECT model FROM (
-                    SELECT model.model, max(job.id) AS last
-                    FROM _import_job AS job JOIN _import_model AS model ON model.id = job.model
+                    SELECT model.content AS model, max(job.id) AS last
+                    FROM _import_job AS job JOIN _import_document AS model ON model.id = job.model
                     WHERE job.id > \(StoredMigration.lastJob(database)) GROUP BY model.id
-                    \(StoredMigration.model("UNION ALL SELECT model.model, migration.job", database))
+                    \(StoredMigration.model("UNION ALL SELECT model.content, migration.job", database))
                 ) ORDER BY last
                 """
         )

@@ -24,33 +24,37 @@ extension StoredJob {
         isModelFinal = try row.flag("is_model_final")
         chunkDirectory = try row.text("chunk_directory")
         guard !chunkDirectory.isEmpty else { throw row.damage("chunk_directory") }
-        sources = try Self.sources(of: id, database)
-        guard !sources.isEmpty else { throw row.damage("id") }
-        guard let number = try row.optionalNumber("model") else { return }
-        guard
-            let stored = try BookkeepingRow.first(database, "model", from: "_import_model", "WHERE id = ?", [number])
-        else { throw row.damage("model") }
-        let model = try? ModelDescription(stored: Array(stored.text("model").utf8))
+        sources = try Self.document("sources", of: row, database).map(Self.sources) ?? []
+        guard !sources.isEmpty else { throw row.damage("sources") }
+        // The marker is in one of the sources, or after the last one.
+        guard try row.index("source") <= sources.count else { throw row.damage("source") }
+        guard let stored = try Self.document("model", of: row, database) else { return }
+        let model = try? ModelDescription(stored: Array(stored.text("content").utf8))
         let names = Set((model?.entities ?? []).map { ExactText($0.name) })
         guard let model, sources.flatMap(\.entities).allSatisfy({ names.contains(ExactText($0)) }) else {
-            throw stored.damage("model")
+            throw stored.damage("content")
         }
         self.model = model
     }
 
-    private static func sources(of job: Int64, _ database: Database) throws -> [Source] {
-        try BookkeepingRow.all(database, from: "_import_source", of: job, "ORDER BY position")
-            .enumerated().map { position, row in
-                guard try row.index("position") == position else { throw row.damage("position") }
-                let shape: SourceShape = try row.json("shape") {
-                    $0.paths.allSatisfy { (try? RecordPath($0)) != nil }
-                }
-                return Source(
-                    description: try row.json("description", where: \.isSound),
-                    shape: shape,
-                    entities: try row.json("entities") { $0.count == shape.paths.count }
-                )
+    /// The document that a column of a job leads to; nil for NULL.
+    private static func document(_ column: String, of job: BookkeepingRow, _ database: Database) throws
+        -> BookkeepingRow?
+    {
+        guard let number = try job.optionalNumber(column) else { return nil }
+        let row = try BookkeepingRow.first(database, from: "_import_document", "WHERE id = ?", [number])
+        guard let row else { throw job.damage(column) }
+        return row
+    }
+
+    /// The sources of a job, from its document.
+    static func sources(_ row: BookkeepingRow) throws -> [Source] {
+        try row.json("content") { sources in
+            sources.allSatisfy { source in
+                source.description.isSound && source.entities.count == source.shape.paths.count
+                    && source.shape.paths.allSatisfy { (try? RecordPath($0)) != nil }
             }
+        }
     }
 
     // MARK: Writing
@@ -59,21 +63,18 @@ extension StoredJob {
     mutating func insert(_ database: Database) throws {
         try database.execute(
             sql: """
-                INSERT INTO _import_job (token, state, options, chunk_directory, started)
-                VALUES (?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%fZ'))
+                INSERT INTO _import_document (content) VALUES (:sources);
+                INSERT INTO _import_job (token, state, options, chunk_directory, started, sources)
+                VALUES (
+                    :token, :state, :options, :directory, strftime('%Y-%m-%dT%H:%M:%fZ'), last_insert_rowid()
+                );
                 """,
-            arguments: [token, state.rawValue, try StoredJSON.encode(StoredOptions(of: self)), chunkDirectory]
+            arguments: [
+                "sources": try StoredJSON.encode(sources), "token": token, "state": state.rawValue,
+                "options": try StoredJSON.encode(StoredOptions(of: self)), "directory": chunkDirectory,
+            ]
         )
         id = database.lastInsertedRowID
-        for (position, source) in sources.enumerated() {
-            try database.execute(
-                sql: "INSERT INTO _import_source (job, position, description, shape, entities) VALUES (?, ?, ?, ?, ?)",
-                arguments: [
-                    id, position, try StoredJSON.encode(source.description), try StoredJSON.encode(source.shape),
-                    try StoredJSON.encode(source.entities),
-                ]
-            )
-        }
         try Marker().save(database, job: id)
     }
 
@@ -112,14 +113,17 @@ extension StoredJob {
         )
     }
 
+    /// Writes what is known of a job's sources.
+    static func save(_ sources: [Source], of job: Int64, _ database: Database) throws {
+        let sql = "UPDATE _import_document SET content = ? WHERE id = (SELECT sources FROM _import_job WHERE id = ?)"
+        try database.execute(sql: sql, arguments: [try StoredJSON.encode(sources), job])
+    }
+
     /// Takes over what is known of the sources now, after they were found to be the same.
     mutating func refresh(_ descriptions: [SourceDescription], _ database: Database) throws {
         for (position, description) in descriptions.enumerated() where position < sources.count {
             sources[position].description = description
-            try database.execute(
-                sql: "UPDATE _import_source SET description = ? WHERE job = ? AND position = ?",
-                arguments: [try StoredJSON.encode(description), id, position]
-            )
         }
+        try Self.save(sources, of: id, database)
     }
 }

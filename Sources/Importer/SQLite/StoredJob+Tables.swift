@@ -43,19 +43,9 @@ extension StoredJob {
         if model.rejectsUnresolved {
             try JobReversal(job: id).begin(ModelLayout(importing: model), database)
         }
-        let text = model.encoded()
-        var number = try Int64.fetchOne(
-            database,
-            sql: "SELECT id FROM _import_model WHERE model = ? ORDER BY id DESC",
-            arguments: [text]
-        )
-        if number == nil {
-            try database.execute(sql: "INSERT INTO _import_model (model) VALUES (?)", arguments: [text])
-            number = database.lastInsertedRowID
-        }
         try database.execute(
             sql: "UPDATE _import_job SET model = ?, is_model_final = ? WHERE id = ?",
-            arguments: [number, isFinal, id]
+            arguments: [try StoredMigration.number(of: model, database), isFinal, id]
         )
         self.model = model
         isModelFinal = isFinal

@@ -21,7 +21,7 @@ enum StoredMigration {
         guard try database.hasTable(table) else { return "" }
         return """
             \(select) FROM (SELECT job, model FROM \(table) ORDER BY id DESC LIMIT 1) AS migration
-            JOIN _import_model AS model ON model.id = migration.model
+            JOIN _import_document AS model ON model.id = migration.model
             """
     }
 
@@ -64,27 +64,25 @@ enum StoredMigration {
         try adopt(number, model, database)
     }
 
-    private static func number(of model: ModelDescription, _ database: Database) throws -> Int64 {
+    /// The number of the document with a model, which is made where it is not there.
+    static func number(of model: ModelDescription, _ database: Database) throws -> Int64 {
         let text = model.encoded()
         let known = try Int64.fetchOne(
             database,
-            sql: "SELECT id FROM _import_model WHERE model = ? ORDER BY id DESC",
+            sql: "SELECT id FROM _import_document WHERE content = ? ORDER BY id DESC",
             arguments: [text]
         )
         if let known { return known }
-        try database.execute(sql: "INSERT INTO _import_model (model) VALUES (?)", arguments: [text])
+        try database.execute(sql: "INSERT INTO _import_document (content) VALUES (?)", arguments: [text])
         return database.lastInsertedRowID
     }
 
     /// Gives the model to all jobs, with the entities of theirs that are gone: their rejects are retried with it.
     private static func adopt(_ number: Int64, _ model: ModelDescription, _ database: Database) throws {
         let names = Set(model.entities.map { ExactText($0.name) })
-        for job in try Int64.fetchAll(database, sql: "SELECT id FROM _import_job") {
-            let rows =
-                try BookkeepingRow.all(database, "entities", from: "_import_source", of: job, "ORDER BY position")
-            let entities: [[String]] = try rows.map { try $0.json("entities") { _ in true } }
+        for (job, row) in try sources(database) {
             var known = names
-            let gone = entities.joined().filter { known.insert(ExactText($0)).inserted }
+            let gone = try StoredJob.sources(row).flatMap(\.entities).filter { known.insert(ExactText($0)).inserted }
             let own = gone.isEmpty ? number : try self.number(of: GoneEntity.add(gone, to: model), database)
             try database.execute(
                 sql: "UPDATE _import_job SET model = ?, is_model_final = 1 WHERE id = ?",
@@ -97,15 +95,24 @@ enum StoredMigration {
     ///
     /// - Parameter names: the new ones by the old ones.
     static func rename(_ names: [ExactText: String], _ database: Database) throws {
-        let rows = try BookkeepingRow.all(database, "job, position, entities", from: "_import_source")
-        for row in rows {
-            let entities: [String] = try row.json("entities") { _ in true }
-            let renamed = entities.map { names[ExactText($0)] ?? $0 }
-            guard renamed != entities else { continue }
-            try database.execute(
-                sql: "UPDATE _import_source SET entities = ? WHERE job = ? AND position = ?",
-                arguments: [try StoredJSON.encode(renamed), try row.number("job"), try row.number("position")]
-            )
+        for (job, row) in try sources(database) {
+            let renamed = try StoredJob.sources(row).map { source in
+                var source = source
+                source.entities = source.entities.map { names[ExactText($0)] ?? $0 }
+                return source
+            }
+            try StoredJob.save(renamed, of: job, database)
         }
+    }
+
+    /// The documents with the jobs' sources, by job.
+    private static func sources(_ database: Database) throws -> [(job: Int64, row: BookkeepingRow)] {
+        try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_document",
+            sql: """
+                SELECT job.id AS job, content FROM _import_job AS job JOIN _import_document AS own ON own.id = job.sources
+                """
+        ).map { (try $0.number("job"), $0) }
     }
 }

@@ -181,12 +181,13 @@ package final class StoreWatch {
 
     private func readJob(_ row: BookkeepingRow, _ database: Database) throws -> Job {
         let id = try row.number("id")
-        let sources = try BookkeepingRow.fetchAll(
-            database,
-            from: "_import_source",
-            sql: "SELECT description FROM _import_source WHERE job = ? ORDER BY position",
-            arguments: [id]
-        ).map { try $0.json("description", as: SourceDescription.self, where: \.isSound) }
+        let sources =
+            try BookkeepingRow.first(
+                database,
+                from: "_import_document",
+                "WHERE id = (SELECT sources FROM _import_job WHERE id = ?)",
+                [id]
+            ).map(StoredJob.sources)?.map(\.description) ?? []
         let options = try row.json("options", as: StoredOptions.self)
         let token = try row.text("token")
         return Job(

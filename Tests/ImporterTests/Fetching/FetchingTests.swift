@@ -385,7 +385,8 @@ struct FetchingTests {
                     """
             )
             // A model that knows both, as an import of them would leave it.
-            let text = try #require(try String.fetchOne($0, sql: "SELECT model FROM _import_model"))
+            let document = "_import_document WHERE id = (SELECT model FROM _import_job)"
+            let text = try #require(try String.fetchOne($0, sql: "SELECT content FROM \(document)"))
             var model = try ModelDescription(stored: Array(text.utf8))
             for name in ["\u{E9}", "e\u{301}"] {
                 model.entities[0].attributes.append(
@@ -393,7 +394,7 @@ struct FetchingTests {
                 )
             }
             try $0.execute(
-                sql: "UPDATE _import_model SET model = ?",
+                sql: "UPDATE _import_document SET content = ? WHERE id = (SELECT model FROM _import_job)",
                 arguments: [model.encoded()]
             )
         }

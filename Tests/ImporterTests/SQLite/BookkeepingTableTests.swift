@@ -30,7 +30,7 @@ struct BookkeepingTableTests {
         try DatabaseQueue().write { database in
             func names() throws -> Set<String> { try Set(BookkeepingTable.texts(database, store: "store").keys) }
             try StoreSchema.prepareBookkeeping(database, store: "store")
-            #expect(try names() == Set(BookkeepingSchema.lasting) && BookkeepingSchema.lasting.count == 8)
+            #expect(try names() == Set(BookkeepingSchema.lasting) && BookkeepingSchema.lasting.count == 7)
             try BookkeepingSchema.makeAll(database)
             try database.execute(
                 sql: """

@@ -177,7 +177,7 @@ struct DamagedBookkeepingTests {
 
     /// What `jobs` and `tables` read.
     private static let compared = [
-        "_import_entity", "_import_job", "_import_source", "_import_model",
+        "_import_entity", "_import_job", "_import_document",
         "_import_reject", "_import_retry",
     ]
 
@@ -216,7 +216,7 @@ struct DamagedBookkeepingTests {
         ("_import_job", "options", "'{}'", "'{}'"),
         ("_import_job", "state", "'dreaming'", "'dreaming'"),
         ("_import_entity", "inserted", "\(Int64.max)", "\(Int64.max)"),
-        ("_import_source", "shape", "'{['", "'{['"),
+        ("_import_document", "content", "'{['", "'{['"),
     ])
     func saysWhichValueIsDamaged(table: String, column: String, value: String, shown: String) throws {
         let sample = try Sample(isFinished: false)

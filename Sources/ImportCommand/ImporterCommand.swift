@@ -9,9 +9,9 @@ struct ImporterCommand: ParsableCommand {
         commandName: "importer",
         abstract: "Imports large JSON into SQLite, in parallel, and resumes exactly where it was interrupted.",
         discussion: """
-            importer people.json --into people.sqlite   (Ctrl-C, and again: resumes)
-            importer status people.sqlite               (what is done, what is left)
-            importer rejects people.sqlite              (rejected records, and why)
+            importer people.json --into people.sqlite   # Ctrl-C, and again: resumes
+            importer status people.sqlite               # what is done, what is left
+            importer rejects people.sqlite              # rejected records, and why
 
             SOURCE is a path, or - for standard input. Arrays, NDJSON, concatenated values and documents with \
             records inside are told apart by themselves; gzip, zstd, xz, bzip2, zip and tar are decompressed.
@@ -113,7 +113,9 @@ struct ImporterCommand: ParsableCommand {
         var message = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
         // Where an argument is missing, the parser does not say that an option in its place is unknown.
         let help = helpMessage(for: command(arguments), columns: 200)
-        if message.hasPrefix("Missing "), let problem = ArgumentCheck.unknownOption(arguments, help: help) {
+        if message.hasPrefix("Missing ") || message.hasPrefix("Unknown option"),
+            let problem = ArgumentCheck.unknownOption(arguments, help: help)
+        {
             let usage = message.split(separator: "\n").drop { !$0.hasPrefix("Usage: ") }
             message = ([problem[...]] + usage).joined(separator: "\n")
         }

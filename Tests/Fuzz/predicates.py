@@ -186,6 +186,29 @@ def negated(value):
     return None if value is None else not value
 
 
+class Day:
+    """A day alone, which is the whole of it: an instant is equal to the day that it is in."""
+
+    def __init__(self, first):
+        self.first, self.next = first, first + 86_400_000
+
+    def __eq__(self, instant):
+        return self.first <= instant < self.next
+
+    # An instant on the left asks with its own comparison turned.
+    def __gt__(self, instant):
+        return instant < self.first
+
+    def __ge__(self, instant):
+        return instant < self.next
+
+    def __lt__(self, instant):
+        return instant >= self.next
+
+    def __le__(self, instant):
+        return instant >= self.first
+
+
 COMPARISONS = {
     "=": lambda a, b: a == b, "==": lambda a, b: a == b, "!=": lambda a, b: a != b, "<>": lambda a, b: a != b,
     "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
@@ -278,7 +301,7 @@ class Builder:
         value = random.choice(INSTANTS)
         if random.random() < 0.2:
             day = datetime.date(2024, 2, random.randint(1, 29))
-            return self.text(day.isoformat()), (day - EPOCH.date()).days * 86_400_000
+            return self.text(day.isoformat()), Day((day - EPOCH.date()).days * 86_400_000)
         if kind == "seconds" and random.random() < 0.3:
             return str(value // 1000), value // 1000 * 1000
         text = iso(value)

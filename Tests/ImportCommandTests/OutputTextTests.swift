@@ -10,7 +10,7 @@ struct OutputTextTests {
         let text = ReportText.text(try Samples.report(), store: "people.sqlite", command: "importer")
         #expect(
             text == """
-                people.json is in people.sqlite, in 0.50 s (2,000 records/s, 630 kB/s)
+                Imported people.json into people.sqlite in 0.50 s (2,000 records/s, 630 kB/s)
                   read      1,000
                   inserted    997
                   rejected      3
@@ -25,9 +25,11 @@ struct OutputTextTests {
         let report = try Samples.report(#"{"state": "interrupted", "chunks_done": 1}"#)
         let text = ReportText.text(report, store: "my people.sqlite", command: "importer")
         #expect(
-            text.hasPrefix("The import of people.json into my people.sqlite was interrupted after 315 kB, in 0.50 s")
+            text.hasPrefix(
+                "The import of people.json into my people.sqlite was interrupted after 1,000 records (315 kB), in 0.50 s"
+            )
         )
-        #expect(text.contains("; 1 more chunk is cut\n"))
+        #expect(text.contains("; 1 more chunk is ready\n"))
         #expect(text.contains("To resume:  importer resume 'my people.sqlite'\n"))
         let piped = try Samples.report(#"{"state": "failed", "sources": ["-"]}"#)
         #expect(ReportText.text(piped, store: "s", command: "importer").contains("… | importer resume s\n"))
@@ -45,7 +47,7 @@ struct OutputTextTests {
 
     @Test func severalSourcesAre() throws {
         let two = try Samples.report(#"{"sources": ["a.json", "b.json"]}"#)
-        #expect(ReportText.text(two, store: "s", command: "importer").hasPrefix("a.json, b.json are in s"))
+        #expect(ReportText.text(two, store: "s", command: "importer").hasPrefix("Imported a.json, b.json into s"))
         let stream = try Samples.report(#"{"sources": ["-"]}"#)
         #expect(ReportText.alreadyFinished(stream, store: "s").hasPrefix("s has all of this stream already"))
     }
@@ -284,7 +286,7 @@ struct OutputTextTests {
         )
         let text = ReportText.text(report, store: "s", command: "importer")
         #expect(text.contains("Entities\n  a  995 inserted, 3 rejected\n  b  2 inserted\n"))
-        #expect(text.contains("\n  a.price  4,112 × kind changed, 1 × trimmed\n"))
+        #expect(text.contains("\n  a.price  4,112 × stored as another type, 1 × trimmed\n"))
         #expect(text.contains("\n  $.m      1 × outside of the records\n"))
     }
 

@@ -24,17 +24,6 @@ struct RequestTests {
         #expect(throws: AnswerError.self) { try request(path) }
     }
 
-    @Test func namesToSortByMayHaveAnything() throws {
-        #expect(try SortParameter.sorts("-age,name") == [RecordSort("age", ascending: false), RecordSort("name")])
-        #expect(
-            try SortParameter.sorts(#""a,b",-"-c""d""#) == [RecordSort("a,b"), RecordSort("-c\"d", ascending: false)]
-        )
-        #expect(try SortParameter.sorts("a\"b") == [RecordSort("a\"b")])
-        for text in ["", ",", "a,", "-", "\"a", "\"a\"b", "\"\""] {
-            #expect(throws: AnswerError.self, "\(text)") { try SortParameter.sorts(text) }
-        }
-    }
-
     @Test func wildcardsAreAskedByAddressesOnly() {
         let hosts = AllowedHosts(address: "0.0.0.0", port: 80, others: ["proxy.example.com", "other.example.com:8443"])
         for host in [

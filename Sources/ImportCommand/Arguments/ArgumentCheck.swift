@@ -99,10 +99,22 @@ enum ArgumentCheck {
             defer { previous = argument }
             let name = String(argument.prefix { $0 != "=" })
             guard name.hasPrefix("--"), !known.contains(name), !takingDashes.contains(previous) else { continue }
-            return "there is no option '\(name)'" + suggestion(for: name, among: known)
+            let meant = meanings[name.dropFirst(2)]?.first(where: known.contains)
+            return "there is no option '\(name)'"
+                + (meant.map { "; did you mean '\($0)'?" } ?? suggestion(for: name, among: known))
         }
         return nil
     }
+
+    /// What other programs call options.
+    private static let meanings: [Substring: [String]] = [
+        "table": ["--entity"], "table-name": ["--entity"], "name": ["--entity"],
+        "pk": ["--identifier"], "primary-key": ["--identifier"], "key": ["--identifier"], "id": ["--identifier"],
+        "db": ["--into"], "database": ["--into"], "output": ["--into", "--to"], "to": ["--into"],
+        "batch-size": ["--commit-every"], "threads": ["--workers"], "jobs": ["--workers"],
+        "upsert": ["--on-conflict"], "replace": ["--on-conflict"], "ignore": ["--on-conflict"],
+        "filter": ["--where"], "order-by": ["--sort"], "fields": ["--columns"], "select": ["--columns"],
+    ]
 
     /// An option with a value that is given twice though only one counts.
     ///

@@ -51,7 +51,12 @@ struct CheckText {
         guard touched.isEmpty, !tables.isEmpty else { return touched.map { Self.line($0) } }
         let rows = tables.reduce(Int64(0)) { $0.addingReportingOverflow($1.rows).partialValue }
         let all = tables.count == 1 ? "" : " in \(tables.count) tables"
-        return ["ok      every row that was inserted is there, and no other: \(NumberText.counted(rows, "row"))\(all)"]
+        let compared = tables.reduce(Int64(0)) { $0.addingReportingOverflow($1.compared).partialValue }
+        let values = "; the values of \(NumberText.grouped(compared)) of them were compared"
+        return [
+            "ok      every row that was inserted is there, and no other: \(NumberText.counted(rows, "row"))\(all)"
+                + (compared > 0 ? values : "")
+        ]
     }
 
     private var result: String {

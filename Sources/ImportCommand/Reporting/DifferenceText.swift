@@ -102,13 +102,35 @@ final class DifferenceText {
         }
         for owned in change.relationships {
             guard case .values(let old, let new) = owned.content else { continue }
-            text += "  \(TerminalText.escaped(owned.name)) \(old?.count ?? 0) → \(new?.count ?? 0)"
+            text += "  \(TerminalText.escaped(owned.name)) \(lists(old ?? [], new ?? []))"
         }
         text += (start.isEmpty ? "" : Color.end) + "\n"
         for owned in change.relationships {
             guard case .objects(let changes) = owned.content else { continue }
             for change in changes { append(change, indent: indent + "  ", usesColors: usesColors, to: &text) }
         }
+    }
+
+    /// Lists of more objects than these are said by their counts alone.
+    private static let mostObjects = 3
+
+    /// Two lists of objects without identifiers: short ones as they are.
+    private static func lists(_ old: [OwnedValue], _ new: [OwnedValue]) -> String {
+        let counts = "\(NumberText.grouped(Int64(old.count))) → \(NumberText.grouped(Int64(new.count)))"
+        if max(old.count, new.count) <= mostObjects { return "\(list(old)) → \(list(new))" }
+        guard old.count == new.count else { return counts }
+        return "\(zip(old, new).count { $0 != $1 }) of \(NumberText.counted(Int64(new.count), "object")) differ"
+    }
+
+    private static func list(_ objects: [OwnedValue]) -> String {
+        let texts = objects.map { object in
+            let values = object.attributes.map { "\(TerminalText.escaped($0.name)) \(value($0.value))" }
+            let links = object.references.map { "\(TerminalText.escaped($0.name)) \($0.target.map(name) ?? "null")" }
+            let owned = object.owned.filter { !$0.values.isEmpty }
+                .map { "\(TerminalText.escaped($0.name)): \($0.values.count)" }
+            return (values + links + owned).joined(separator: ", ")
+        }
+        return "[\(texts.joined(separator: "; "))]"
     }
 
     private static func line(_ reference: ReferenceChange, _ kind: ObjectChange.Kind) -> String {

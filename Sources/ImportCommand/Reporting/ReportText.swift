@@ -122,9 +122,9 @@ enum ReportText {
             let why = TerminalText.escaped(report.message ?? "")
             return report.rejected == report.recordsRead
                 ? "Nothing of \(sources(report)) was accepted into \(store), \(time): \(why)"
-                : "\(sources(report)) \(verb) in \(store), \(time), but \(why)"
+                : "Imported \(sources(report)) into \(store) \(time), but \(why)"
         case .finished:
-            return "\(sources(report)) \(verb) in \(store), \(time)" + speed(report)
+            return "Imported \(sources(report)) into \(store) \(time)" + speed(report)
         case .running:
             return "\(sources(report)) \(verb) being imported into \(store), \(progress(report))"
         case .interrupted:
@@ -156,10 +156,12 @@ enum ReportText {
     /// How far it is; how many chunks there will be is not known before the source is read.
     private static func progress(_ report: ImportReport) -> String {
         let hasBegun = report.bytes > 0 || report.recordsRead > 0
-        let place = hasBegun ? "after \(NumberText.bytes(report.bytes))" : "before the first commit"
+        let read = "after \(NumberText.counted(report.recordsRead, "record")) (\(NumberText.bytes(report.bytes)))"
+        let place = hasBegun ? read : "before the first commit"
         let text = "\(place), in \(NumberText.seconds(report.seconds))"
         let ahead = Int64(report.chunks - report.chunksDone)
-        return ahead > 0 ? text + "; " + NumberText.counted(ahead, "more chunk is cut", "more chunks are cut") : text
+        return ahead > 0
+            ? text + "; " + NumberText.counted(ahead, "more chunk is ready", "more chunks are ready") : text
     }
 
     private static func speed(_ report: ImportReport) -> String {

@@ -115,7 +115,7 @@ struct FetchSubcommand: ParsableCommand {
             throw ValidationError("--json and --format \(format) exclude each other")
         }
         if let limit, limit < 0 { throw ValidationError("--limit must not be negative") }
-        for text in sort { _ = try RecordSort.list(text) }
+        _ = try RecordSort.lists(sort)
         for text in columns { _ = try NameList.names(in: text, of: "--columns") }
         for text in include { _ = try NameList.names(in: text, of: "--include") }
         if offset < 0 { throw ValidationError("--offset must not be negative") }
@@ -147,7 +147,7 @@ struct FetchSubcommand: ParsableCommand {
         let request = FetchRequest(
             entity: entity.name,
             predicate: predicate,
-            sort: try sort.flatMap { try RecordSort.list($0) },
+            sort: try RecordSort.lists(sort),
             offset: offset,
             limit: limit,
             including: try include.flatMap { try NameList.names(in: $0, of: "--include") }

@@ -37,6 +37,9 @@ struct ServeSubcommand: ParsableCommand {
         let interruption = Interruption()
         try SignalForwarding.start(to: interruption)
         let server = ServerRun(page, store: store)
+        if !FileManager.default.fileExists(atPath: store) {
+            StandardError.write(TerminalText.escaped("importer: waiting for an import into \(store)") + "\n")
+        }
         try server.start()
         server.wait(for: interruption)
         if let reason = interruption.reason { throw ExitCode(reason.exitCode) }

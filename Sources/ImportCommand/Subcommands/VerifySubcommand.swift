@@ -1,13 +1,13 @@
 import ArgumentParser
 import Importer
 
-/// Proves that every record is accounted for.
+/// Checks that every record is accounted for.
 ///
 /// `importer verify STORE`
 struct VerifySubcommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Prove that every record is accounted for.",
+        abstract: "Check that every record is accounted for.",
         discussion: """
             One line per check, over all imports of the store, and a note for each that is not finished. Exits 0 when all \
             checks hold and 65 when one does not; an unfinished import is no failure.

@@ -61,7 +61,7 @@ struct WatchSubcommand: ParsableCommand {
 
     func validate() throws {
         if store.isEmpty { throw ValidationError("the store's path is empty") }
-        for text in sort { _ = try RecordSort.list(text) }
+        _ = try RecordSort.lists(sort)
         if json, choosesRecords {
             throw ValidationError("--json has no records for --entity and --sort to choose from")
         }
@@ -73,7 +73,7 @@ struct WatchSubcommand: ParsableCommand {
     func run() throws {
         try Self.checkFolder(of: store)
         let interruption = Interruption()
-        let sort = try sort.flatMap { try RecordSort.list($0) }
+        let sort = try RecordSort.lists(sort)
         let options = WatchScreen.Options(store: store, entity: entity, sort: sort, follows: follow)
         let place = json ? nil : try WatchScreen.Place(options, output: STDOUT_FILENO)
         try SignalForwarding.start(to: interruption)

@@ -1,5 +1,5 @@
 /// A day of the Gregorian calendar at the beginning of a text: `2014-10-17` or `20141017`.
-struct CalendarDay {
+package struct CalendarDay {
     let daysSinceYearOne: Int
     /// The offset just past it.
     let end: Int
@@ -25,6 +25,16 @@ struct CalendarDay {
         }
         guard let days = Self.daysSinceYearOne(year: year, month: month, day: day) else { return nil }
         daysSinceYearOne = days
+    }
+
+    /// The day after the one that a text is, `2024-05-05` after `2024-05-04`; nil where the text is anything else.
+    package static func day(after text: String) -> String? {
+        var text = text
+        let day = text.withUTF8 { bytes in CalendarDay(ByteView(bytes)).flatMap { $0.end == bytes.count ? $0 : nil } }
+        guard let day, day.isExtended else { return nil }
+        let (year, month, next) = date(daysSinceYearOne: day.daysSinceYearOne + 1)
+        func padded(_ number: Int, _ digits: Int) -> String { String(String(number + 10_000).suffix(digits)) }
+        return year > 9_999 ? nil : "\(padded(year, 4))-\(padded(month, 2))-\(padded(next, 2))"
     }
 
     /// Days from 0001-01-01, in the Gregorian calendar; nil if there is no such day in the years 1 to 9999.

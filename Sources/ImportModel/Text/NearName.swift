@@ -1,9 +1,17 @@
 /// What was perhaps meant by a name that there is not.
 package enum NearName {
-    /// The one of `names` that differs from `name` by a slip or two; nil if there is none, or more than one.
+    /// What a message on an unknown name ends with: `; did you mean city?`, or nothing.
+    package static func question(for name: String, among names: [String]) -> String {
+        nearest(to: name, among: names).map { "; did you mean \($0)?" } ?? ""
+    }
+
+    /// The one of `names` that is meant by the same name with a number after it or another's before it (`address_city` by `city`), or that differs from `name` by a slip or two; nil if there is none, or more than one.
     ///
     /// Case, hyphens and underscores make no difference.
     package static func nearest(to name: String, among names: [String]) -> String? {
+        let longer = names.filter { $0.hasSuffix("_" + name) || $0.hasSuffix("." + name) }
+        let numbered = names.filter { $0.hasPrefix(name + "_") && Int($0.dropFirst(name.count + 1)) != nil }
+        for found in [numbered, longer] where found.count == 1 { return found[0] }
         let letters = folded(name)
         guard !letters.isEmpty, letters.count <= 40 else { return nil }
         var best: (name: String, distance: Int)?

@@ -1,15 +1,15 @@
 extension LedgerKind {
-    /// The kind as it follows a number: `1,234 × kind changed`.
+    /// The kind as it follows a number: `1,234 × trimmed`.
     package var words: String {
         switch self {
-        case .kindChanged: "kind changed"
+        case .kindChanged: "stored as another type"
         case .trimmed: "trimmed"
         case .digitsLost: "digits lost"
         case .timeZoneLost: "time zone lost"
         case .subMillisecondLost: "microseconds lost"
         case .leapSecond: "leap second moved"
         case .minimumDate: "minimum date made null"
-        case .respelled: "respelled"
+        case .respelled: "written in the store's form"
         case .transformed: "transformed"
         case .duplicateKey: "key given twice"
         case .loneSurrogate: "lone surrogate replaced"

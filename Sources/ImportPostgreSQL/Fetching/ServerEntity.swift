@@ -136,9 +136,8 @@ struct ServerEntity: Sendable {
         guard !isPath else {
             throw UnknownName("relationships cannot be followed on a server yet", advice: "Use an attribute. \(list)")
         }
-        let near = NearName.nearest(to: name, among: names)
         throw UnknownName(
-            "\(description.name) has no attribute \(name)\(near.map { "; did you mean \($0)?" } ?? "")",
+            "\(description.name) has no attribute \(name)\(NearName.question(for: name, among: names))",
             advice: list
         )
     }

@@ -9,13 +9,24 @@ struct RecordsRoute: Sendable {
     /// A predicate's records are counted where that takes no longer.
     private static let countingTime = Duration.milliseconds(50)
 
+    /// More names to sort by than these are refused.
+    private static let mostSorts = 32
+
     let routes: Routes
+
+    private static func sorts(_ text: String) throws -> [RecordSort] {
+        let sorts = try RecordSort.list(text)
+        guard sorts.count <= mostSorts else {
+            throw AnswerError(.badRequest, "sort has more than \(mostSorts) names", advice: "Sort by fewer.")
+        }
+        return sorts
+    }
 
     func answer(_ request: Request, entity: String) async throws -> Answer {
         let page = RecordPage.Request(
             entity: entity,
             predicate: try request.parameter("where").map { try RecordPredicate(parsing: $0) },
-            sort: try request.parameter("sort").map(SortParameter.sorts) ?? [],
+            sort: try request.parameter("sort").map(Self.sorts) ?? [],
             section: request.parameter("section"),
             after: request.parameter("after"),
             limit: try request.count("limit", default: Self.defaultLimit, most: Self.mostLimit),

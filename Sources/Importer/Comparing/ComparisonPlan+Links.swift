@@ -87,10 +87,9 @@ extension ComparisonPlan {
             + (options.included + options.excluded + options.only).compactMap(\.entity)
         let lineages = Side.allCases.flatMap { sides[$0].entities.flatMap(\.lineage) }
         for name in asked where !(names + lineages).contains(where: { $0.hasSameBytes(as: name) }) {
-            let near = NearName.nearest(to: name, among: names)
             throw ImportError(
                 .unknownEntity,
-                "neither store has an entity \(name)\(near.map { "; did you mean \($0)?" } ?? "")",
+                "neither store has an entity \(name)\(NearName.question(for: name, among: names))",
                 advice: "They have: \(names.joined(separator: ", ").printable)."
             )
         }

@@ -9,11 +9,10 @@ extension [EntityDescription] {
         let exact = firstIndex { ExactText($0.name) == ExactText(name) }
         let table = ExactText(name.asciiLowercased)
         if let place = exact ?? firstIndex(where: { ExactText($0.table.asciiLowercased) == table }) { return place }
-        let near = NearName.nearest(to: name, among: map(\.name))
         throw ImportError(
             .entityNotFound,
             at: store,
-            "has no entity \(name)\(near.map { "; did you mean \($0)?" } ?? "")",
+            "has no entity \(name)\(NearName.question(for: name, among: map(\.name)))",
             advice: isEmpty
                 ? "Nothing is imported yet."
                 : "It has: \(map(\.name).joined(separator: ", ").printable)."

@@ -44,6 +44,10 @@ struct PredicateChecker<Term: ComparedTerm> {
                 )
             }
             try checkThatComparing(term, .equal, isSense: operand.place)
+            let days = try operands.compactMap { try day($0, of: term) }
+            if !days.isEmpty, days.count == operands.count {
+                return .any(days.map { Self.comparison(term, .equal, $0) })
+            }
             let values = try operands.compactMap { try member($0, of: term) }
             guard !values.isEmpty || operands.isEmpty else { return .never(term) }
             return .membership(term, values)
@@ -86,7 +90,33 @@ struct PredicateChecker<Term: ComparedTerm> {
         {
             return check(term, comparison, place)
         }
+        if let day = try day(literal, of: term) { return Self.comparison(term, comparison, day) }
         return .comparison(term, comparison, try value(of: literal, for: term))
+    }
+
+    /// A day alone is the whole of it.
+    private static func comparison(
+        _ term: Term,
+        _ comparison: PredicateNode.Comparison,
+        _ day: (first: Record.Value, next: Record.Value)
+    ) -> CheckedPredicate<Term> {
+        switch comparison {
+        case .equal: .all([.comparison(term, .greaterOrEqual, day.first), .comparison(term, .less, day.next)])
+        case .different: .not(Self.comparison(term, .equal, day))
+        case .less, .greaterOrEqual: .comparison(term, comparison, day.first)
+        case .lessOrEqual: .comparison(term, .less, day.next)
+        case .greater: .comparison(term, .greaterOrEqual, day.next)
+        }
+    }
+
+    private func day(
+        _ operand: PredicateNode.Operand,
+        of term: Term
+    ) throws -> (first: Record.Value, next: Record.Value)? {
+        guard case .literal(let literal) = operand.content else { return nil }
+        return try fitting(operand) { () throws(PredicateValue.Misfit) in
+            try PredicateValue.day(literal, for: term.attribute)
+        }
     }
 
     /// An integer attribute and a number, which may have a fraction or more than 64 bits.
@@ -175,7 +205,9 @@ struct PredicateChecker<Term: ComparedTerm> {
             throw error(
                 "\(term.attribute.name) is \(term.attribute.phrase), not a text",
                 at: operand.place,
-                advice: "Compare it with =, < or >, or write between."
+                advice: term.attribute.type == .date
+                    ? "Write \(term.attribute.name) = '2024-05-04' for a whole day, or between."
+                    : "Compare it with =, < or >, or write between."
             )
         }
         guard case .literal(.string(let text)) = pattern.content else {
@@ -233,13 +265,22 @@ struct PredicateChecker<Term: ComparedTerm> {
         }
         if literal == .null {
             throw error(
-                "null is not among values: write is null",
+                "in (…) takes no null",
                 at: operand.place,
                 advice: "Write it as in age in (30, 40) or age is null."
             )
         }
+        return try fitting(operand) { () throws(PredicateValue.Misfit) in
+            try PredicateValue.stored(literal, for: term.attribute)
+        }
+    }
+
+    private func fitting<Value>(
+        _ operand: PredicateNode.Operand,
+        _ value: () throws(PredicateValue.Misfit) -> Value
+    ) throws -> Value {
         do throws(PredicateValue.Misfit) {
-            return try PredicateValue.stored(literal, for: term.attribute)
+            return try value()
         } catch {
             throw RecordPredicateError(error.message, in: text, at: operand.place, advice: error.advice)
         }

@@ -29,6 +29,17 @@ enum PredicateValue {
         }
     }
 
+    /// The first instants of a day and of the next one, where the value is a day alone; nil elsewhere.
+    static func day(
+        _ value: JSONValue,
+        for attribute: AttributeDescription
+    ) throws(Misfit) -> (first: Record.Value, next: Record.Value)? {
+        guard attribute.type == .date, case .string(let text) = value, let next = CalendarDay.day(after: text) else {
+            return nil
+        }
+        return (try stored(value, for: attribute), try stored(.string(next), for: attribute))
+    }
+
     /// Where a number is among the integers that an attribute holds; nil for other attributes and values.
     ///
     /// Exactly, whatever digits it has: no double is made of it.

@@ -126,10 +126,9 @@ extension ImportError {
     /// An attribute that an entity does not have.
     package init(noAttribute name: String, in entity: EntityDescription) {
         let names = entity.attributes.map(\.name)
-        let near = NearName.nearest(to: name, among: names)
         self.init(
             .unknownAttribute,
-            "\(entity.name) has no attribute \(name)\(near.map { "; did you mean \($0)?" } ?? "")",
+            "\(entity.name) has no attribute \(name)\(NearName.question(for: name, among: names))",
             advice: "It has: \(names.joined(separator: ", ").printable)."
         )
     }

@@ -152,11 +152,10 @@ public struct StoreModel: Sendable {
     }
 
     private static func unknown(_ name: String, _ store: String, _ names: [String]) -> ImportError {
-        let near = NearName.nearest(to: name, among: names)
         return ImportError(
             .entityNotFound,
             at: store,
-            "has no entity \(name)\(near.map { "; did you mean \($0)?" } ?? "")",
+            "has no entity \(name)\(NearName.question(for: name, among: names))",
             advice: names.isEmpty ? "It has no tables." : "It has: \(names.joined(separator: ", "))."
         )
     }

@@ -24,8 +24,9 @@ public final class StoreReader: Sendable {
 
     /// Opens a store.
     ///
-    /// - Throws: `ImportError` with `.noInput` when there is none, or nothing was imported into it; another when it cannot
-    ///   be read.
+    /// The tables of a database that no import has written are entities of the columns' declared types.
+    ///
+    /// - Throws: `ImportError` with `.noInput` when there is none, or it has no tables; another when it cannot be read.
     public convenience init(store: String) throws {
         try self.init(store: store, opening: StoreConnection.reader)
     }
@@ -34,8 +35,8 @@ public final class StoreReader: Sendable {
         self.store = store
         nothing = nil
         let new = try OpenedStore(store, opening: open)
-        guard try Self.prepare(new) else {
-            throw ImportError(.storeEmpty, at: store, "holds no import", advice: "Check the path.")
+        guard try Self.prepare(new) || new.read({ try !WatchedTable.names($0).isEmpty }) else {
+            throw ImportError(.storeEmpty, at: store, "has no tables", advice: "Check the path.")
         }
         opened = Mutex(new)
     }
@@ -107,14 +108,13 @@ public final class StoreReader: Sendable {
     func graph(_ database: Database) throws -> StoredGraph {
         guard try nothing == nil || database.hasTable("_import_job") else { return StoredGraph() }
         let schemaVersion = try Int64.fetchOne(database, sql: "PRAGMA schema_version") ?? 0
-        let lastJob = try String.fetchOne(
-            database,
-            sql: "SELECT token || ' ' || model FROM _import_job WHERE model IS NOT NULL ORDER BY id DESC LIMIT 1"
-        )
+        let isImported = try database.hasTable("_import_job")
+        let sql = "SELECT token || ' ' || model FROM _import_job WHERE model IS NOT NULL ORDER BY id DESC LIMIT 1"
+        let lastJob = try isImported ? String.fetchOne(database, sql: sql) : nil
         if let known = known.withLock({ $0 }), known.schemaVersion == schemaVersion, known.lastJob == lastJob {
             return known.graph
         }
-        let graph = try StoredGraph(database)
+        let graph = try isImported ? StoredGraph(database) : StoredGraph(ofTables: database)
         known.withLock { $0 = Known(schemaVersion: schemaVersion, lastJob: lastJob, graph: graph) }
         return graph
     }

@@ -2,10 +2,10 @@ import ImportModel
 
 /// What is noticed of a path on the way.
 extension EntityInference {
-    mutating func notice(_ path: Int, type: AttributeType, from: AttributePath) {
+    mutating func notice(_ path: Int, named name: String, type: AttributeType, from: AttributePath) {
         let seen = statistics.paths[path]
         if let summary = identifierSummary(path, type: type), summary.isUnique {
-            add(.identifierCandidate(isCertain: summary.isComplete), from)
+            add(.identifierCandidate(isCertain: summary.isComplete), AttributePath(keys: [name]))
         }
         let counts: [(JSONKind, Int64)] = [
             (.boolean, seen.booleans), (.number, seen.numbers), (.string, seen.strings), (.object, seen.objects),
@@ -49,10 +49,15 @@ extension EntityInference {
         decisions.append((prefix + from.keys, decision))
     }
 
+    /// Of fewer objects, any value may differ from all others.
+    private static let fewestObjects: Int64 = 100
+
     /// What is known of a path's values, if they could be identifiers at all.
     private func identifierSummary(_ path: Int, type: AttributeType) -> ValueSample.Summary? {
         let seen = statistics.paths[path]
-        guard seen.sample >= 0, objectCount > 1, seen.values == objectCount else { return nil }
+        guard seen.sample >= 0, objectCount >= Self.fewestObjects, seen.values == objectCount, type != .date else {
+            return nil
+        }
         // Not of records that are no objects, nor of numbers and strings that the store would mix.
         guard seen.integers == seen.values || seen.strings == seen.values, type != .json else { return nil }
         return statistics.samples[Int(seen.sample)].summary()

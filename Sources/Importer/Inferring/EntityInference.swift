@@ -127,7 +127,7 @@ struct EntityInference {
         type: AttributeType,
         from: AttributePath
     ) -> AttributeDescription {
-        notice(path, type: type, from: from)
+        notice(path, named: name, type: type, from: from)
         let seen = statistics.paths[path]
         // Without objects, nothing says that there will always be a value.
         let isOptional = seen.values < objectCount || objectCount == 0

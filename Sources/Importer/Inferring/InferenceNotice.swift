@@ -4,7 +4,7 @@ import ImportModel
 struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
     /// What was noticed.
     enum Finding: Sendable, Hashable {
-        /// The attribute is in every record and its values do not repeat; known of all of them, or of a sample only.
+        /// The attribute, by its name, is in every record and its values do not repeat; known of all of them, or of a sample only.
         case identifierCandidate(isCertain: Bool)
         /// By its name, and the other's values, it holds identifiers of another entity.
         case referenceCandidate(to: String)

@@ -100,7 +100,8 @@ struct InferenceOverrides: Sendable {
                 try checkChildren(model.entities.dropFirst(records), name.candidates)
                 throw ImportError(
                     .unknownAttribute,
-                    "\(.identifier): \(entity.name) has no attribute \(name.candidates[0])",
+                    "\(.identifier): \(entity.name) has no attribute \(name.candidates[0])"
+                        + "\(NearName.question(for: name.candidates.last ?? "", among: entity.attributes.map(\.name)))",
                     advice: "\(Self.list(of: [entity]))\nNothing was imported."
                 )
             }
@@ -178,7 +179,8 @@ struct InferenceOverrides: Sendable {
         guard let name = unknown.map(\.text).min(), empty.isEmpty else { return }
         throw ImportError(
             .unknownAttribute,
-            "\(setting): there is no attribute \(name)",
+            "\(setting): there is no attribute \(name)"
+                + "\(NearName.question(for: name, among: model.entities.flatMap(\.attributes).map(\.name)))",
             advice: "\(Self.list(of: model.entities))\nNothing was imported."
         )
     }

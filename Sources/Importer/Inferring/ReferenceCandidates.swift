@@ -38,7 +38,7 @@ struct ReferenceCandidates {
         if entity.identifier.count == 1 { return ExactText(entity.identifier[0]) == ExactText(attribute.name) }
         return known.contains { notice in
             guard case .identifierCandidate = notice.finding else { return false }
-            return notice.entity == entity.name && notice.path == attribute.from.first
+            return notice.entity == entity.name && notice.path == AttributePath(keys: [attribute.name])
         }
     }
 

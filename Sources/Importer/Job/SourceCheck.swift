@@ -49,11 +49,14 @@ struct SourceCheck {
     /// - Throws: `ImportError` with `.badInput` when a range has changed or the source is too short.
     func verify(_ stream: SourceStream, _ name: String, _ ranges: [HashedRange], upTo end: Int64) throws {
         for range in ranges where range.endByte <= end {
-            guard try hash(stream, upTo: range.endByte) == range.hash else {
+            let hash = try hash(stream, upTo: range.endByte)
+            guard hash == range.hash else {
                 throw ImportError(
                     .sourceChanged,
                     at: name,
-                    "bytes \(max(0, range.firstByte)) to \(range.endByte) are not the ones that were imported",
+                    hash == nil
+                        ? "ended after \(stream.offset) bytes, and the import has read \(range.endByte) of it before"
+                        : "bytes \(max(0, range.firstByte)) to \(range.endByte) are not the ones that were imported",
                     advice: "Give the source that the import was started with, or restart the import with \(.restart)."
                 )
             }

@@ -1,12 +1,22 @@
 /// What yajl finds wrong, in the words of JSON (RFC 8259): its own messages are for those who maintain it.
 enum YajlFault {
     /// The words for a message of `yajl_get_error`; those that are not known say no more than that it is not JSON.
-    static func words(for message: String) -> String {
+    ///
+    /// - Parameter byte: where it stands; nil where that is not known.
+    static func words(for message: String, at byte: UInt8? = nil) -> String {
         var own = Substring(message)
         for heading in ["lexical error: ", "parse error: "] where own.hasPrefix(heading) {
             own.removeFirst(heading.count)
         }
-        return words[String(own)] ?? "unexpected text"
+        let words = words[String(own)] ?? "unexpected text"
+        guard own.hasPrefix("invalid char") || own.hasPrefix("invalid string"), let byte else { return words }
+        switch byte {
+        case UInt8(ascii: "N"), UInt8(ascii: "I"): return "JSON has no NaN, Infinity or None; write null"
+        case UInt8(ascii: "'"): return "texts and keys are in double quotes"
+        case UInt8(ascii: "T"), UInt8(ascii: "F"), UInt8(ascii: "u"):
+            return "expected true, false or null, in small letters"
+        default: return words
+        }
     }
 
     /// Every message of yajl 2.1 that a text can bring about (`yajl_lex_error_to_string`, `yajl_do_parse`).

@@ -151,7 +151,12 @@ public struct StoreInspection: Sendable {
     var isLocked: Bool { StoreLock.isHeld(store: store) }
 
     var noImport: ImportError {
-        ImportError(.storeEmpty, at: store, "holds no import", advice: "Check the path. A stripped store has none.")
+        ImportError(
+            .storeEmpty,
+            at: store,
+            "holds no import",
+            advice: "Check the path. A stripped store has none; what its tables hold can be fetched and compared."
+        )
     }
 
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result {

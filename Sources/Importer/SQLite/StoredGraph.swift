@@ -50,6 +50,16 @@ struct StoredGraph: Sendable {
         places = [:]
     }
 
+    /// The tables of a database that no import has written.
+    init(ofTables database: Database) throws {
+        self.init(
+            try WatchedTable.names(database).map { name in
+                let columns = try StoredTable(name, database).columns
+                return Entity(StoredEntities.entity(EntityDescription(name: name, attributes: []), with: columns))
+            }
+        )
+    }
+
     /// Reads it, as one transaction sees the store.
     init(_ database: Database) throws {
         let layout = try StoredEntities.layout(database)

@@ -162,7 +162,9 @@ final class DocumentSplitter {
         case .failed(let offset):
             let message = parser.failureMessage()
             let place = parser.handler.places.place(ofFailureAt: offset, message: message)
-            throw ScanFault(kind: .syntax, byteOffset: place, message: YajlFault.words(for: message))
+            let index = Int(place - builder.blockBase)
+            let byte = (start..<end).contains(index) ? block[index] : nil
+            throw ScanFault(kind: .syntax, byteOffset: place, message: YajlFault.words(for: message, at: byte))
         }
     }
 

@@ -152,10 +152,9 @@ struct InferringTablesTests {
     }
 
     @Test func candidatesForIdentifiersOfObjectsInArraysAreSaid() throws {
-        let inferred = try Self.infer([
-            #"{"id":1,"l":[{"k":1,"r":1,"s":1},{"k":2,"r":1}]}"#, #"{"id":2,"l":[]}"#,
-            #"{"id":3,"l":[{"k":3,"r":2,"s":2}]}"#,
-        ])
+        let inferred = try Self.infer(
+            (1...100).map { #"{"id":\#($0),"l":[{"k":\#($0),"r":1,"s":\#($0)},{"k":\#($0 + 100),"r":2}]}"# }
+        )
         let candidates = inferred.notices.filter { $0.finding == .identifierCandidate(isCertain: true) }
         #expect(candidates.map { "\($0.entity).\($0.path)" } == ["e.id", "e_l.k"])
         #expect(inferred.entities.map(\.identifier) == [[], []])
@@ -171,7 +170,7 @@ struct InferringTablesTests {
             names: &names
         )
         let products = try InferredEntities(
-            of: gather([#"{"id":1,"order_id":1}"#, #"{"id":2,"order_id":1}"#], limits: rules.limits),
+            of: gather((1...100).map { #"{"id":\#($0),"order_id":1}"# }, limits: rules.limits),
             named: "products",
             rules: rules,
             names: &names

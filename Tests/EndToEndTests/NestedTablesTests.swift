@@ -140,16 +140,16 @@ struct NestedTablesTests {
         _ = try files.directory.write(text, to: "orders.ndjson")
         #expect(try importing("--nested", "tables").ending == .exit(65))
         let others: [([String], String)] = [
-            ([], "--nested"), (["--nested", "json"], "--nested"),
-            (["--nested", "tables", "--nested-depth", "1"], "--nested-depth"),
-            (["--nested", "tables", "--nested-only", "items"], "--nested-only"),
+            ([], "with another --nested"), (["--nested", "json"], "with another --nested"),
+            (["--nested", "tables", "--nested-depth", "1"], "without --nested-depth"),
+            (["--nested", "tables", "--nested-only", "items"], "without --nested-only"),
         ]
-        for (options, name) in others {
+        for (options, how) in others {
             let result = try run(
                 [Project.importer, "import", source, "--into", store, "--records", "$[*]"] + options
             )
             #expect(result.ending == .exit(64))
-            #expect(result.errorText.contains("was started with another \(name)"), "\(result.errorText)")
+            #expect(result.errorText.contains("was started \(how)"), "\(result.errorText)")
         }
         _ = try files.directory.write(text + "\"sku\": \"z\", \"new\": 1}]}]", to: "orders.ndjson")
         let resumed = try importing("--nested", "tables")

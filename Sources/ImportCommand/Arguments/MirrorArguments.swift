@@ -7,8 +7,9 @@ struct MirrorArguments: ParsableArguments {
         help: ArgumentHelp(
             "Delete what the sources no longer have, when they are read to their ends.",
             discussion: """
-                Objects in scope that no record of this import had are deleted by the delete rules, all of them or none. Lists of \
-                owned objects are wholes. What is withheld is said, with 65; `importer mirror` carries on.
+                Objects in scope that no record of this import had are deleted by the delete rules, all of them or none. A list of \
+                owned objects is replaced as a whole. If deletions are withheld, the command says so and ends with 65; \
+                `importer mirror` carries them out.
                 """
         )
     )

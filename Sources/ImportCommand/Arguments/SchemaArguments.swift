@@ -7,7 +7,7 @@ import Importer
 struct SchemaArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The schema of a server's database; it is made if it is not there.",
+            "The schema of a server's database; an import makes it if it is not there.",
             discussion: "Default: the connection's own (current_schema).",
             valueName: "name"
         )

@@ -10,9 +10,8 @@ struct ConflictsSubcommand: ParsableCommand {
         commandName: "conflicts",
         abstract: "List the open conflicts that merges have left in a store.",
         discussion: """
-            `importer merge … --into STORE --conflicts mark` leaves them. --to writes them to a file, a line each; those who give \
-            lines a "take" (base, ours, theirs, or an object with values) decide what counts, and `importer resolve STORE FILE` \
-            writes it.
+            `importer merge … --into STORE --conflicts mark` leaves them. --to writes them to a file, a line each. Add a "take" to \
+            a line to decide it (base, ours, theirs, or an object with values); `importer resolve STORE FILE` applies them.
 
             EXAMPLES
               importer conflicts mine.sqlite

@@ -13,6 +13,18 @@ struct ImportSubcommand: ParsableCommand {
             After an interruption, the same command resumes the import where it stopped. After a finished import it \
             says so and changes nothing; with other sources it is a new import into the same store.
 
+            MOST USED
+              --entity NAME          the table, instead of the file's name
+              --identifier NAME      records with the same value are one object, and come again as updates
+              --model FILE           types, names and tables (importer infer prints one)
+              --records PATH         where the records are, as in '$.features[*]'
+              --type NAME:TYPE       an attribute's type where none is given
+              --nested tables        make tables of arrays of objects
+              --dry-run              say what the import would do
+              --on-error stop        stop at the first record that does not match, instead of setting it aside
+              --limit N              import the first N records alone
+              --quiet                print nothing but errors
+
             EXAMPLES
               importer people.json --into people.sqlite
               importer orders.ndjson.gz --into shop.sqlite --model shop.model.json

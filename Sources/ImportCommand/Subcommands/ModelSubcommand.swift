@@ -82,8 +82,8 @@ struct ModelSubcommand: ParsableCommand {
             discussion: """
                 FILE is an .xcdatamodeld, of which the current version is read (X.xcdatamodeld:NAME reads another), an \
                 .xcdatamodel, or the contents in it. JSON is printed in its plain form. The printed model imports what FILE \
-                itself imports with --model. What it has not of FILE is on standard error: a line for each attribute or \
-                relationship, with its line in the file.
+                itself imports with --model. What of FILE it cannot express is listed on standard error: a line for each \
+                attribute or relationship, with its line in the file.
 
                 Where the userInfo of a property says its key in the JSON (mappedKeyName, sync.remoteKey, JSONKeyPath, \
                 importKey and others), that is its key; --key-style makes the keys of all others.

@@ -269,8 +269,7 @@ struct ComparisonPlan {
             throw ImportError(
                 .identifierUnknown,
                 at: store,
-                "\(entity.name.printable): nothing tells which of its objects are the same: it has no identifier, "
-                    + "no primary key, and not just one unique index without nulls",
+                "cannot match objects of \(entity.name.printable): it has no identifier, primary key or single unique index",
                 advice: """
                     Name the attributes that identify its objects, as in \(.identifier, "\(entity.name.printable):A,B"); import it with \
                     a model that has an identifier; or give its rows generated UUIDs.

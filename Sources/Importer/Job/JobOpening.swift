@@ -111,8 +111,11 @@ struct JobOpening {
             throw ImportError(
                 .optionsDiffer,
                 at: store,
-                "the interrupted import was started with another "
-                    + differences.map { "\($0)" as ImportText }.joined(separator: ", "),
+                differences.map { setting in
+                    let lacks = !JobOptions().differences(from: job.options).contains(setting) && setting != .sources
+                    return "the interrupted import was started \(lacks ? "without" : "with another") \(setting)"
+                        as ImportText
+                }.joined(separator: "; "),
                 advice: takesChunks || job.isReadableAgain
                     ? "Resume it with \(call: .resuming(store: store)), or restart it with \(.restart)."
                     : ImportError.waysPast(streamInto: store)

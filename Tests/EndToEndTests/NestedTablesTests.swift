@@ -205,9 +205,7 @@ struct NestedTablesTests {
         #expect(!tables.errorText.contains("makes child tables"))
         let mixed = "orders: mixed: arrays of objects kept as JSON: some elements are no objects\n"
         #expect(tables.errorText.contains(mixed), "\(tables.errorText)")
-        let sku =
-            "orders_items: sku looks like an identifier: in every object, never repeats (\"identifier\" in a model file)\n"
-        #expect(tables.errorText.contains(sku), "\(tables.errorText)")
+        #expect(!tables.errorText.contains("looks like an identifier"), "of so few, any value differs from the others")
     }
 
     // MARK: Later imports

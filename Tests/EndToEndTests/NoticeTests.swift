@@ -65,10 +65,14 @@ struct NoticeTests {
 
     @Test func identifierCandidatesShareALine() throws {
         let directory = try TemporaryDirectory()
-        let source = try directory.write(#"[{"guid":"a","id":1,"n":0},{"guid":"b","id":2,"n":0}]"#, to: "n.json")
-        let result = try runImporter("import", source, "--into", directory.path("s.sqlite"))
+        let records = (1...100).map { #"{"guid":"g\#($0)","id":\#($0),"n":0,"items":[{"sku":"s\#($0)"}]}"# }
+        let source = try directory.write("[\(records.joined(separator: ","))]", to: "n.json")
+        let result = try runImporter("import", source, "--into", directory.path("s.sqlite"), "--nested", "tables")
         let line = "importer: n: guid, id look like identifiers: in every record, never repeat (--identifier NAME)\n"
         #expect(result.errorText.contains(line), "\(result.errorText)")
+        let sku =
+            "n_items: sku looks like an identifier: in every object, never repeats (\"identifier\" in a model file)\n"
+        #expect(result.errorText.contains(sku), "\(result.errorText)")
     }
 
     @Test func atMostTenLinesOfNoticesAndHowToSeeTheOthers() throws {

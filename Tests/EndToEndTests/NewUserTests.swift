@@ -1,0 +1,85 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What somebody types who does not know the importer yet is answered with what they have meant.
+struct NewUserTests {
+    private let directory: TemporaryDirectory
+    private let store: String
+    private let source: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        store = directory.path("orders.sqlite")
+        let orders = (0..<200).map { id in
+            #"{"id": \#(id), "address": {"city": "Oslo"}, "placed": "2024-05-0\#(1 + id % 9)T0\#(id % 10):00:00Z"}"#
+        }
+        source = try directory.write("[\(orders.joined(separator: ","))]", to: "orders.json")
+    }
+
+    private func imported() throws {
+        #expect(try runImporter("import", source, "--into", store, "-q").ending == .exit(0))
+    }
+
+    @Test(arguments: [
+        (["--identifier", "idd"], "; did you mean id?"), (["--type", "plced:string"], "; did you mean placed?"),
+        (["--identifier", "city"], "; did you mean address_city?"),
+        (["--table", "x"], "'--table'; did you mean '--entity'?"),
+        (["--pk", "id"], "'--pk'; did you mean '--identifier'?"),
+        (["--batch-size", "9"], "; did you mean '--commit-every'?"),
+    ])
+    func isToldTheNameThatIsMeant(options: [String], answer: String) throws {
+        let result = try run([Project.importer, "import", source, "--into", store] + options)
+        #expect(result.ending == .exit(64) && result.errorText.contains(answer), "\(result.errorText)")
+    }
+
+    @Test(arguments: [
+        ("[{\"a\":NaN}]", "no NaN"), ("[{\"a\":None}]", "write null"), ("[{\"a\":True}]", "small letters"),
+        ("[{'a':1}]", "double quotes"), ("[{\"a\":undefined}]", "small letters"),
+    ])
+    func isToldWhatOtherLanguagesWrite(text: String, answer: String) throws {
+        let source = try directory.write(text, to: "other.json")
+        let result = try runImporter("import", source, "--into", store)
+        #expect(result.ending == .exit(65) && result.errorText.contains(answer), "\(result.errorText)")
+    }
+
+    @Test(arguments: [
+        ("placed = '2024-05-04'", 22), ("placed != '2024-05-04'", 178), ("placed <= '2024-05-01'", 23),
+        ("placed > '2024-05-08'", 22), ("placed in ('2024-05-04', '2024-05-05')", 44),
+        ("placed between '2024-05-04' and '2024-05-05'", 44), ("not placed in ('2024-05-04')", 178),
+    ])
+    func meansTheWholeDay(predicate: String, count: Int) throws {
+        try imported()
+        let result = try runImporter("fetch", store, "orders", "--where", predicate, "--format", "ndjson")
+        #expect(result.outputText.split(separator: "\n").count == count, "\(result.errorText)")
+    }
+
+    @Test(arguments: ["-id", "id desc", "id:DESC"])
+    func writesAnOrderAsElsewhere(sort: String) throws {
+        try imported()
+        let result = try runImporter("fetch", store, "orders", "--sort", sort, "--limit", "1", "--format", "ndjson")
+        #expect(result.outputText.contains("\"id\":199"), "\(result.outputText) \(result.errorText)")
+    }
+
+    /// Any database is read, also one that no import has written.
+    @Test func fetchesFromAnyDatabase() throws {
+        let other = directory.path("other.db")
+        let sql = "CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO items VALUES (1, 'a'), (2, 'b')"
+        #expect(try run(["sqlite3", other, sql]).ending == .exit(0))
+        let fetched = try runImporter("fetch", other, "items", "--where", "id > 1", "--format", "ndjson")
+        #expect(fetched.outputText == "{\"id\":2,\"name\":\"b\"}\n", "\(fetched.errorText)")
+        #expect(try runImporter("status", other).ending == .exit(66))
+        try imported()
+        #expect(try runImporter("strip", store).ending == .exit(0))
+        let stripped = try runImporter("fetch", store, "orders", "--where", "id = 7", "--format", "ndjson")
+        #expect(stripped.outputText.contains("\"id\":7"), "\(stripped.errorText)")
+        #expect(try run(["sqlite3", directory.path("empty.db"), "VACUUM"]).ending == .exit(0))
+        #expect(try runImporter("fetch", directory.path("empty.db"), "x").errorText.contains("has no tables"))
+    }
+
+    @Test func verifySaysHowManyValuesItHasCompared() throws {
+        try imported()
+        let text = try runImporter("verify", store).outputText
+        #expect(text.contains("200 rows; the values of 200 of them were compared\n"), "\(text)")
+    }
+}

@@ -176,7 +176,7 @@ struct MigrationTests {
         )
         #expect(try migrated.migrate(to: model).ending == .exit(0))
         let history = """
-            SELECT migration.job, before.model LIKE '%note%', after.model LIKE '%note%' FROM _import_migration AS migration
+            SELECT migration.job, before.content LIKE '%note%', after.content LIKE '%note%' FROM _import_migration AS migration
             JOIN _import_document AS before ON before.id = model_before JOIN _import_document AS after ON after.id = migration.model
             """
         #expect(try migrated.query(history) == "1|0|1")

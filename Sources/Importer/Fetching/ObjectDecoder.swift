@@ -20,6 +20,11 @@ struct ObjectDecoder: Decoder {
         )
     }
 
+    /// - Parameter path: where the object is.
+    fileprivate init(_ fields: [ExactText: Field], at path: [any CodingKey]) {
+        (self.fields, codingPath) = (fields, path)
+    }
+
     /// Decodes the value of one attribute.
     func decode<Value: Decodable>(_ type: Value.Type, from name: String) throws -> Value {
         guard let field = fields[ExactText(name)] else {
@@ -51,19 +56,37 @@ private struct FieldContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     var allKeys: [Key] { fields.keys.compactMap { Key(stringValue: $0.text) } }
 
-    func contains(_ key: Key) -> Bool { fields[ExactText(key.stringValue)] != nil }
+    func contains(_ key: Key) -> Bool { fields[ExactText(key.stringValue)] != nil || !members(key).isEmpty }
 
-    func decodeNil(forKey key: Key) throws -> Bool { try decoder(key).field.value.isNull }
+    func decodeNil(forKey key: Key) throws -> Bool {
+        let members = members(key)
+        return try members.isEmpty ? decoder(key).field.value.isNull : members.values.allSatisfy(\.value.isNull)
+    }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try decoder(key).decode(type)
+        let members = members(key)
+        return try members.isEmpty
+            ? decoder(key).decode(type) : Value(from: ObjectDecoder(members, at: codingPath + [key]))
+    }
+
+    /// The columns of an object that has none of its own: `address_city` and its like, by `city`.
+    private func members(_ key: Key) -> [ExactText: ObjectDecoder.Field] {
+        guard fields[ExactText(key.stringValue)] == nil else { return [:] }
+        let prefix = key.stringValue + "_"
+        return fields.reduce(into: [:]) { members, field in
+            guard field.key.text.hasPrefix(prefix) else { return }
+            members[ExactText(String(field.key.text.dropFirst(prefix.count)))] = field.value
+        }
     }
 
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type,
         forKey key: Key
     ) throws -> KeyedDecodingContainer<NestedKey> {
-        try decoder(key).container(keyedBy: type)
+        let members = members(key)
+        return try members.isEmpty
+            ? decoder(key).container(keyedBy: type)
+            : ObjectDecoder(members, at: codingPath + [key]).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {

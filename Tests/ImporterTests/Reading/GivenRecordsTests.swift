@@ -166,6 +166,36 @@ struct GivenRecordsTests {
         mutating func next() -> Row? { rows.next().flatMap { isAtEnd($0) ? nil : $0 } }
     }
 
+    private struct Customer: Codable, FetchableObject, Hashable {
+        struct Address: Codable, Hashable {
+            struct Position: Codable, Hashable { var x: Int }
+            var city: String
+            var at: Position?
+        }
+        static let entityName = "customer"
+        var id: Int
+        var home: Address
+        var work: Address?
+    }
+
+    /// Objects within records are columns, and objects again when they are fetched.
+    @Test func objectsWithinRecordsComeBack() async throws {
+        let directory = try TemporaryDirectory()
+        let store = directory.path("s.sqlite")
+        let customers = [
+            Customer(id: 1, home: .init(city: "Oslo", at: .init(x: 3)), work: .init(city: "Lund")),
+            Customer(id: 2, home: .init(city: "Lund")),
+        ]
+        _ = try await ImportPipeline(records: customers, entity: "customer", into: store).run()
+        let reader = try StoreReader(store: store)
+        #expect(
+            try reader.entity(named: "customer").attributes.map(\.name) == [
+                "id", "home_city", "home_at_x", "work_city",
+            ]
+        )
+        #expect(try await Customer.fetchAll(in: reader) == customers)
+    }
+
     /// The store is that of an import of the same lines from a file.
     @Test func theStoreIsThatOfTheirJSON() async throws {
         let directory = try TemporaryDirectory()

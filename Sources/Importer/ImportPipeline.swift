@@ -275,8 +275,8 @@ public final class ImportPipeline: Sendable {
     /// resumed by another pipeline.
     ///
     /// - Returns: the report of the finished job.
-    /// - Throws: `ImportError`: what was committed before stays, and the job can be resumed. With `.interrupted` when the task
-    ///   is cancelled, with `.usage` when the pipeline has been run before, with `.noResources` when the system gives no thread.
+    /// - Throws: `CancellationError` when the task is cancelled, else `ImportError`: what was committed before stays, and the job can
+    ///   be resumed. With `.usage` when the pipeline has been run before, with `.noResources` when the system gives no thread.
     public func run() async throws -> Outcome {
         try spend()
         do {

@@ -50,7 +50,7 @@ actor ReaderPool {
             if !isClosed { idle.append(reader) }
             return result
         } catch let error as ImportError where error.isInterruption {
-            throw Task.isCancelled ? error : AnswerError.tooSlow(limit)
+            throw AnswerError.tooSlow(limit)
         }
     }
 

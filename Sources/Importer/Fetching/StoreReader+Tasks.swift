@@ -5,8 +5,8 @@ extension StoreReader {
     /// Calls `body` on a thread of its own (after `NSManagedObjectContext.perform(_:)`).
     ///
     /// - Parameter body: may call everything that reads the store. It is finished also when the task is cancelled meanwhile.
-    /// - Throws: `ImportError` with `.interrupted` when the task is cancelled before it begins, with `.noResources` when the
-    ///   system gives no thread; what `body` throws.
+    /// - Throws: `CancellationError` when the task is cancelled before it begins; `ImportError` with `.noResources` when the system
+    ///   gives no thread; what `body` throws.
     public func perform<Result: Sendable>(
         _ body: @escaping @Sendable (StoreReader) throws -> Result
     ) async throws -> Result {
@@ -25,8 +25,8 @@ extension StoreReader {
 
     /// The objects for which the predicate holds, in memory.
     ///
-    /// - Throws: as `FetchableObject.fetchAll(in:where:sortedBy:offset:limit:)` does; `ImportError` with `.interrupted` when the
-    ///   task is cancelled.
+    /// - Throws: as `FetchableObject.fetchAll(in:where:sortedBy:offset:limit:)` does; `CancellationError` when
+    ///   the task is cancelled.
     public func fetch<Object: FetchableObject & Sendable>(
         _ type: Object.Type,
         where predicate: RecordPredicate? = nil,
@@ -48,7 +48,7 @@ extension StoreReader {
 
     /// The records for which the predicate holds, as values by the names of the attributes, in memory.
     ///
-    /// - Throws: as the blocking form does; `ImportError` with `.interrupted` when the task is cancelled.
+    /// - Throws: as the blocking form does; `CancellationError` when the task is cancelled.
     public func fetch(
         _ entity: String,
         including includes: [String] = [],
@@ -74,7 +74,7 @@ extension StoreReader {
 extension FetchableObject where Self: Sendable {
     /// All objects for which the predicate holds, read on a thread of its own.
     ///
-    /// - Throws: as the blocking form does; `ImportError` with `.interrupted` when the task is cancelled.
+    /// - Throws: as the blocking form does; `CancellationError` when the task is cancelled.
     public static func fetchAll(
         in reader: StoreReader,
         where predicate: RecordPredicate? = nil,

@@ -47,22 +47,27 @@ package enum SystemThread {
     /// - Parameters:
     ///   - purpose: what the thread is for, in words: `run the import`.
     ///   - interruption: is requested when the task is cancelled; `body` heeds it.
-    /// - Throws: `ImportError` with `.noResources` when the system gives no thread; what `body` throws.
+    /// - Throws: `CancellationError` when the task is cancelled and `body` is interrupted; `ImportError` with `.noResources` when the
+    ///   system gives no thread; what `body` throws.
     package static func run<Result: Sendable>(
         to purpose: String,
         _ interruption: Interruption,
         _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                do {
-                    try start(to: purpose) { continuation.resume(with: Swift.Result { try body() }) }
-                } catch {
-                    continuation.resume(throwing: error)
+        do {
+            return try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { continuation in
+                    do {
+                        try start(to: purpose) { continuation.resume(with: Swift.Result { try body() }) }
+                    } catch {
+                        continuation.resume(throwing: error)
+                    }
                 }
+            } onCancel: {
+                interruption.request(.interrupt)
             }
-        } onCancel: {
-            interruption.request(.interrupt)
+        } catch let error as ImportError where error.isInterruption && Task.isCancelled {
+            throw CancellationError()
         }
     }
 

@@ -53,7 +53,7 @@ struct ServerJobTests {
         for options in [["--on-error", "null"], ["--limit", "3"], ["--lossless"]] {
             let refused = try database.importer(database.command(files, nil, options))
             #expect(refused.ending == .exit(64), "\(refused.errorText)")
-            #expect(refused.errorText.contains("another \(options[0])"), "\(refused.errorText)")
+            #expect(refused.errorText.contains("without \(options[0])"), "\(refused.errorText)")
             #expect(refused.errorText.contains("--restart"))
         }
         #expect(try database.rows(of: "thing") == rows)

@@ -135,7 +135,7 @@ struct DocumentationTests {
 
     @Test func readmeIsShort() throws {
         #expect(
-            try Documents.page("README.md").text.split(separator: "\n", omittingEmptySubsequences: false).count <= 170
+            try Documents.page("README.md").text.split(separator: "\n", omittingEmptySubsequences: false).count <= 150
         )
     }
 

@@ -26,6 +26,7 @@ struct NewUserTests {
         (["--identifier", "city"], "; did you mean address_city?"),
         (["--table", "x"], "'--table'; did you mean '--entity'?"),
         (["--pk", "id"], "'--pk'; did you mean '--identifier'?"),
+        (["--tabel", "x"], "'--tabel'; did you mean '--entity'?"),
         (["--batch-size", "9"], "; did you mean '--commit-every'?"),
     ])
     func isToldTheNameThatIsMeant(options: [String], answer: String) throws {

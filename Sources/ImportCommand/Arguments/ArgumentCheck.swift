@@ -99,9 +99,17 @@ enum ArgumentCheck {
             defer { previous = argument }
             let name = String(argument.prefix { $0 != "=" })
             guard name.hasPrefix("--"), !known.contains(name), !takingDashes.contains(previous) else { continue }
-            let meant = meanings[name.dropFirst(2)]?.first(where: known.contains)
-            return "there is no option '\(name)'"
-                + (meant.map { "; did you mean '\($0)'?" } ?? suggestion(for: name, among: known))
+            let near = suggestion(for: name, among: known)
+            let other = name.dropFirst(2)
+            let word =
+                meanings[other] != nil || !near.isEmpty
+                ? other
+                : NearName.nearest(
+                    to: String(other),
+                    among: meanings.keys.map(String.init)
+                )?[...]
+            let meant = word.flatMap { meanings[$0] }?.first(where: known.contains)
+            return "there is no option '\(name)'" + (meant.map { "; did you mean '\($0)'?" } ?? near)
         }
         return nil
     }

@@ -5,7 +5,8 @@ package enum NearName {
         nearest(to: name, among: names).map { "; did you mean \($0)?" } ?? ""
     }
 
-    /// The one of `names` that is meant by the same name with a number after it or another's before it (`address_city` by `city`), or that differs from `name` by a slip or two; nil if there is none, or more than one.
+    /// The one of `names` that is `name` with a number after it, or with another name before it (`address_city` for `city`), or else the
+    /// one that differs from it by a slip or two; nil if there is none, or more than one.
     ///
     /// Case, hyphens and underscores make no difference.
     package static func nearest(to name: String, among names: [String]) -> String? {

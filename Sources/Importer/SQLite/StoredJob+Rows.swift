@@ -59,6 +59,19 @@ extension StoredJob {
 
     // MARK: Writing
 
+    /// The number of the document with a model, which is made where it is not there.
+    static func document(of model: ModelDescription, _ database: Database) throws -> Int64 {
+        let text = model.encoded()
+        let known = try Int64.fetchOne(
+            database,
+            sql: "SELECT id FROM _import_document WHERE content = ? ORDER BY id DESC",
+            arguments: [text]
+        )
+        if let known { return known }
+        try database.execute(sql: "INSERT INTO _import_document (content) VALUES (?)", arguments: [text])
+        return database.lastInsertedRowID
+    }
+
     /// Adds the job to the store, without a model yet.
     mutating func insert(_ database: Database) throws {
         try database.execute(

@@ -45,7 +45,7 @@ extension StoredJob {
         }
         try database.execute(
             sql: "UPDATE _import_job SET model = ?, is_model_final = ? WHERE id = ?",
-            arguments: [try StoredMigration.number(of: model, database), isFinal, id]
+            arguments: [try Self.document(of: model, database), isFinal, id]
         )
         self.model = model
         isModelFinal = isFinal

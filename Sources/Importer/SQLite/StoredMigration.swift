@@ -51,8 +51,8 @@ enum StoredMigration {
     )
         throws
     {
-        let former = try number(of: before, database)
-        let number = try number(of: model, database)
+        let former = try StoredJob.document(of: before, database)
+        let number = try StoredJob.document(of: model, database)
         try BookkeepingSchema.make([table], database)
         try database.execute(
             sql: """
@@ -64,26 +64,13 @@ enum StoredMigration {
         try adopt(number, model, database)
     }
 
-    /// The number of the document with a model, which is made where it is not there.
-    static func number(of model: ModelDescription, _ database: Database) throws -> Int64 {
-        let text = model.encoded()
-        let known = try Int64.fetchOne(
-            database,
-            sql: "SELECT id FROM _import_document WHERE content = ? ORDER BY id DESC",
-            arguments: [text]
-        )
-        if let known { return known }
-        try database.execute(sql: "INSERT INTO _import_document (content) VALUES (?)", arguments: [text])
-        return database.lastInsertedRowID
-    }
-
     /// Gives the model to all jobs, with the entities of theirs that are gone: their rejects are retried with it.
     private static func adopt(_ number: Int64, _ model: ModelDescription, _ database: Database) throws {
         let names = Set(model.entities.map { ExactText($0.name) })
         for (job, row) in try sources(database) {
             var known = names
             let gone = try StoredJob.sources(row).flatMap(\.entities).filter { known.insert(ExactText($0)).inserted }
-            let own = gone.isEmpty ? number : try self.number(of: GoneEntity.add(gone, to: model), database)
+            let own = gone.isEmpty ? number : try StoredJob.document(of: GoneEntity.add(gone, to: model), database)
             try database.execute(
                 sql: "UPDATE _import_job SET model = ?, is_model_final = 1 WHERE id = ?",
                 arguments: [own, job]

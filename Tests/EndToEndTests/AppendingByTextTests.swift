@@ -97,7 +97,7 @@ struct AppendingByTextTests {
         }
     }
 
-    /// Killed while nothing is in order yet; others have made something of the links meanwhile.
+    /// Killed while no order is where it belongs yet; others have made something of the links meanwhile.
     @Test func goesOnAfterAKill() throws {
         let records = Self.records(1_000, .same, seed: 23)
         let whole = try store(of: records, "whole")
@@ -107,8 +107,8 @@ struct AppendingByTextTests {
         #expect(try program.step(untilRows: 300, in: store))
         program.child.signal(SIGKILL)
         _ = program.child.wait()
-        let indexes = try StoreContent.query(store, Self.indexes)
-        #expect(indexes == "")
+        // Tags have their index as soon as one comes again, which depends on how far the other worker is.
+        #expect(try !StoreContent.query(store, Self.indexes).contains("order_"))
         let made = try run([
             "sqlite3", store,
             "CREATE VIEW pairs AS SELECT tags_name, count(*) AS n FROM order_tags GROUP BY 1; CREATE INDEX mine ON order_tags (position);",

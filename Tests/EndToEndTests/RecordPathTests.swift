@@ -68,6 +68,12 @@ struct RecordPathTests {
         #expect(try self.rows(columns) == rows)
     }
 
+    @Test func theNightBeforeDecidesWhereHalfAreRecords() throws {
+        #expect(try importing(["1.json": #"{"a":{"n":1},"b":{"n":2}}"#]).ending == .exit(0))
+        #expect(try importing(["2.json": #"{"c":{"n":3},"d":"x"}"#]).ending == .exit(0))
+        #expect(try rows("key,n") == ["a|1", "b|2", "c|3"])
+    }
+
     @Test(arguments: nights) func otherFilesOfTheSameCommandDecide(
         first: String,
         second: String,

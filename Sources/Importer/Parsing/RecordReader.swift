@@ -18,32 +18,35 @@ final class RecordReader {
     }
 
     private let parser: YajlParser<RecordTape>
+    /// That of the parser, which lives as long.
+    let lastTape: UnsafeMutablePointer<RecordTape>
     // Changed in `read(line:)` only, which does not call itself: the check would take as long as a short record.
     @exclusivity(unchecked) private var tokenizer: RecordTokenizer
 
     /// - Parameter maxDepth: how many containers may be inside each other, from 1.
     init(maxDepth: Int) {
         parser = YajlParser(handler: RecordTape(maxDepth: maxDepth))
+        lastTape = parser.handlerAddress
         tokenizer = RecordTokenizer(maxDepth: maxDepth)
     }
 
     /// The tape of the last line read.
     @inline(__always)
     var tape: RecordTape {
-        _read { yield parser.handler }
+        _read { yield lastTape.pointee }
     }
 
     /// Lends the tokens of the last line read.
     @inline(__always)
     func withTokens(_ body: (UnsafeBufferPointer<RecordTape.Token>) -> Void) {
-        parser.handler.withTokens(body)
+        lastTape.pointee.withTokens(body)
     }
 
     /// Parses a line.
     ///
     /// - Parameter line: the line with the LF that ends it, which also ends a number at the top level.
     func read(line: ByteView) -> Outcome {
-        if tokenizer.read(line, onto: &parser.handler) { return .record }
+        if tokenizer.read(line, onto: &lastTape.pointee) { return .record }
         let outcome = judge(line)
         if outcome != .record { parser.restart() }
         // yajl takes form feed and vertical tab for white space, and JSON has them nowhere.
@@ -55,7 +58,7 @@ final class RecordReader {
 
     /// Lets yajl parse a line.
     private func judge(_ line: ByteView) -> Outcome {
-        parser.handler.begin(line)
+        lastTape.pointee.begin(line)
         switch parser.parse(line) {
         case .consumed:
             if let second = tape.startOfSecondValue { return .malformed(at: second) }

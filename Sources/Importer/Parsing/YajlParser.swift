@@ -75,6 +75,11 @@ final class YajlParser<Handler: YajlHandler> {
         _modify { yield &context.pointee.handler }
     }
 
+    /// Where the handler is, as long as the parser is there.
+    var handlerAddress: UnsafeMutablePointer<Handler> {
+        withUnsafeMutablePointer(to: &context.pointee.handler) { $0 }
+    }
+
     /// Parses one more block.
     @inline(__always)
     func parse(_ block: ByteView) -> Status {

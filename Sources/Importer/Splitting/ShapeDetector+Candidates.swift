@@ -138,7 +138,7 @@ extension ShapeDetector {
         let values = found.flatMap { $0 ?? [] }
         if values.isEmpty { return found.first.flatMap(\.self) != nil }
         let objects = values.filter { tape.tokens[$0].kind == .object }
-        guard objects.count * 2 > values.count else { return false }
+        guard objects.count * 2 >= values.count else { return false }
         return hints.keys.isEmpty || !hints.keys.isDisjoint(with: keys(of: objects))
     }
 

@@ -13,6 +13,7 @@ let package = Package(
         .executable(name: "importer", targets: ["ImportCommand", "Revision"]),
         .library(name: "Importer", targets: ["Importer"]),
         .library(name: "ImportModel", targets: ["ImportModel"]),
+        .library(name: "ImportChanges", targets: ["ImportChanges"]),
         .library(name: "ImportPostgreSQL", targets: ["ImportPostgreSQL"]),
     ],
     dependencies: [
@@ -37,11 +38,41 @@ let package = Package(
         .target(name: "Revision", cSettings: revision),
         .target(name: "ImportModel"),
         .target(
-            name: "Importer",
+            name: "ImportSources",
             dependencies: [
-                "ImportModel", "CSQLite", "CYajl", "CArchive", "CCompression", "CXXHash", "CNettle", "CMalloc",
+                "ImportModel", "CYajl", "CArchive", "CCompression", "CXXHash", "CNettle", "CMalloc",
+            ]
+        ),
+        .target(name: "ImportEngine", dependencies: ["ImportModel", "ImportSources", "CXXHash"]),
+        .target(
+            name: "ImportSQLite",
+            dependencies: [
+                "ImportModel", "ImportSources", "ImportEngine", "CSQLite", "CYajl", "CXXHash",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]
+        ),
+        .target(
+            name: "ImportMigration",
+            dependencies: [
+                "ImportModel", "ImportSources", "ImportEngine", "ImportSQLite",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]
+        ),
+        .target(
+            name: "ImportChanges",
+            dependencies: [
+                "ImportModel", "ImportSources", "ImportEngine", "ImportSQLite", "CXXHash",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]
+        ),
+        .target(
+            name: "Importer",
+            dependencies: [
+                "ImportModel", "ImportSources", "ImportEngine", "ImportSQLite", "ImportMigration", "ImportChanges",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ]
         ),
         .target(name: "ImportPostgreSQL", dependencies: ["Importer", "ImportModel", "CPostgreSQL"]),
@@ -62,7 +93,8 @@ let package = Package(
         .testTarget(
             name: "ImporterTests",
             dependencies: [
-                "Importer", "ImportModel", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                "Importer", "ImportChanges", "ImportEngine", "ImportMigration", "ImportSQLite", "ImportSources",
+                "ImportModel", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
         ),
@@ -72,12 +104,15 @@ let package = Package(
         ),
         .testTarget(
             name: "ImportPostgreSQLTests",
-            dependencies: ["ImportPostgreSQL", "Importer", "ImportModel", "TestSupport"]
+            dependencies: [
+                "ImportPostgreSQL", "Importer", "ImportChanges", "ImportEngine", "ImportSources", "ImportModel",
+                "TestSupport",
+            ]
         ),
         .testTarget(name: "EndToEndTests", dependencies: ["TestSupport", "ImportCommand", "Importer"]),
         .testTarget(
             name: "ImportCommandTests",
-            dependencies: ["ImportCommand", "Importer", "ImportModel", "Revision"]
+            dependencies: ["ImportCommand", "Importer", "ImportEngine", "ImportMigration", "ImportModel", "Revision"]
         ),
     ],
     swiftLanguageModes: [.v6]

@@ -11,9 +11,10 @@ TABLES = os.path.join(ROOT, "CONTRIBUTING.md")
 PICTURE = os.path.join(ROOT, "Sources", "Importer", "Importer.docc", "Resources", "house.svg")
 # The room of the files at a target's root.
 TOP = "(root)"
-# What knows SQLite is in this room and in those below it in the table.
-BOUNDARY = "SQLite"
-DATABASE = re.compile(r"^(?:\w+ )*import (GRDB\w*)", re.M)
+PACKAGE = os.path.join(ROOT, "Package.swift")
+IMPORT = re.compile(r"^(?:@\w+ |\w+ )*import (?:(?:struct|class|enum|protocol|func) )?(\w+)", re.M)
+# What comes with the compiler.
+GIVEN = {"Dispatch", "Foundation", "FoundationNetworking", "FoundationXML", "Glibc", "Musl", "Darwin", "Synchronization"}
 
 WORDS = r"(?:public|package|internal|fileprivate|private|final|indirect|static|class|mutating|nonmutating|nonisolated"
 WORDS = WORDS + r"(?:\(unsafe\))?|override|required|convenience|lazy|weak|@\w+(?:\([^)\n]*\))?)\s+"
@@ -132,11 +133,19 @@ def check(target, order):
         if rank.get(start, 0) < rank.get(end, 0):
             names = ", ".join(f"{name} in {path}" for name, path in sorted(uses)[:5])
             faults.append(f"{target.name}: {start} may not name {end}, which is below it in the table: {names}")
+    declared = dependencies(target.name) | GIVEN
     for path, text in sorted(target.texts.items()):
-        room = target.room(path)
-        if BOUNDARY in rank and (room == TOP or rank.get(room, 0) < rank[BOUNDARY]):
-            faults += [f"{target.name}: {path} may not import {name}" for name in DATABASE.findall(text)]
+        for name in sorted(set(IMPORT.findall(text)) - declared):
+            faults.append(f"{target.name}: {path} may not import {name}, on which Package.swift has it not depend")
     return faults
+
+
+def dependencies(target):
+    """What Package.swift says that a target depends on."""
+    with open(PACKAGE, encoding="utf-8") as file:
+        text = file.read()
+    found = re.search(rf'[tT]arget\(\s*name: "{target}",?(.*?)\n        \)?\.?(?=\S)|[tT]arget\(name: "{target}"(.*?)\),\n', text, re.S)
+    return set(re.findall(r'"([\w.]+)"', (found[1] or found[2] or "") if found else ""))
 
 
 def describe(target, order):

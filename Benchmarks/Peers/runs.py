@@ -11,7 +11,7 @@ from machine import ROOT, Failure, done, measure
 
 COMMIT_EVERY = 10_000
 MODEL = os.path.join(ROOT, "scripts", "people.model.json")
-# As Sources/Importer/SQLite/StoreConnection.swift has them; the page size is compared with that of a store.
+# As Sources/ImportSQLite/Connection/StoreConnection.swift has them; the page size is compared with that of a store.
 PAGE_SIZE = 16384
 PRAGMAS = (f"PRAGMA page_size = {PAGE_SIZE}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
            " PRAGMA cache_size = -4000; PRAGMA wal_autocheckpoint = 1000")

@@ -1,5 +1,7 @@
 import Foundation
+import ImportEngine
 import ImportModel
+import ImportSources
 
 /// What can be done with sources besides importing them.
 extension ImportPipeline {

@@ -1,5 +1,10 @@
 import Foundation
+import ImportChanges
+import ImportEngine
+import ImportMigration
 import ImportModel
+import ImportSQLite
+import ImportSources
 import Synchronization
 
 // More than 300 lines: half of them document its initialisers and the two forms, in a task and on a thread, of what it does.

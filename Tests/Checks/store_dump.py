@@ -147,7 +147,7 @@ def bookkeeping(store):
 
 def bookkeeping_table(name):
     """What comes after the name in the statement that makes a bookkeeping table; None where there is no such table."""
-    schema = os.path.join(os.path.dirname(__file__), "../../Sources/Importer/SQLite/BookkeepingSchema.swift")
+    schema = os.path.join(os.path.dirname(__file__), "../../Sources/ImportSQLite/Bookkeeping/BookkeepingSchema.swift")
     with open(schema, encoding="utf-8") as file:
         lines = [line.split("--")[0].rstrip().removeprefix(" " * 8) for line in file]
     found = re.search(f"CREATE TABLE IF NOT EXISTS {name} (.*?);", "\n".join(filter(None, lines)), re.DOTALL)

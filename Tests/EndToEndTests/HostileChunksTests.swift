@@ -1,8 +1,9 @@
 import Foundation
+import Importer
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportSources
 
 /// A chunk directory that somebody else has made is input like any other: it can be refused, and do no harm.
 struct HostileChunksTests {

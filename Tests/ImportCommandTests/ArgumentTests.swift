@@ -1,8 +1,9 @@
 import ArgumentParser
+import Importer
 import Testing
 
 @testable import ImportCommand
-@testable import Importer
+@testable import ImportMigration
 
 struct ArgumentTests {
     /// Parses `COMMAND ARGUMENT...` with the subcommand alone: a debug build checks the whole tree at every parse.

@@ -1,8 +1,9 @@
 import ArgumentParser
+import Importer
 import Testing
 
 @testable import ImportCommand
-@testable import Importer
+@testable import ImportMigration
 
 struct CommandWordsTests {
     private let words = CommandWords(command: "importer")

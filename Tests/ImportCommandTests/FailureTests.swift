@@ -1,7 +1,7 @@
+import Importer
 import Testing
 
 @testable import ImportCommand
-@testable import Importer
 
 struct FailureTests {
     @Test(

@@ -1,9 +1,9 @@
 import Foundation
+import Importer
 import Synchronization
 import Testing
 
 @testable import ImportCommand
-@testable import Importer
 
 struct ImportRunTests {
     /// What a run printed and threw.

@@ -1,9 +1,9 @@
 import Foundation
 import ImportModel
+import Importer
 import Testing
 
 @testable import ImportCommand
-@testable import Importer
 
 struct ModelSubcommandTests {
     private func withFile(_ text: String, _ body: (String) throws -> Void) throws {

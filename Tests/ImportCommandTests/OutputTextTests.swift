@@ -3,6 +3,7 @@ import ImportModel
 import Testing
 
 @testable import ImportCommand
+@testable import ImportEngine
 @testable import Importer
 
 struct OutputTextTests {

@@ -1,9 +1,8 @@
 import Foundation
 import GRDB
 import ImportModel
+import Importer
 import TestSupport
-
-@testable import Importer
 
 /// An import through the library, in a directory of its own.
 struct LibraryImport {

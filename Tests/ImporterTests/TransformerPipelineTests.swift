@@ -1,8 +1,7 @@
 import ImportModel
+import Importer
 import TestSupport
 import Testing
-
-@testable import Importer
 
 /// Transformers of a program's own work through the whole pipeline, and the store outlives them.
 struct TransformerPipelineTests {

@@ -1,5 +1,10 @@
 import GRDB
+import ImportEngine
 import ImportModel
+import ImportSQLite
+import ImportSources
+
+import struct ImportEngine.Record
 
 /// One object in full, and which objects its relationships lead to.
 package struct BrowsedObject: Sendable {

@@ -1,6 +1,11 @@
 import Foundation
 import GRDB
+import ImportEngine
 import ImportModel
+import ImportSQLite
+import ImportSources
+
+import struct ImportEngine.Record
 
 /// How the values of an attribute are distributed, by a look at all rows or at some from everywhere.
 package struct ColumnDistribution: Sendable {

@@ -1,5 +1,8 @@
 import GRDB
+import ImportEngine
 import ImportModel
+import ImportSQLite
+import ImportSources
 
 /// An entity of a store for somebody who looks through it: what its model says, and what a table has besides.
 package struct EntitySummary: Sendable {

@@ -1,4 +1,6 @@
+import ImportEngine
 import ImportModel
+import ImportSources
 
 /// An option that a job was given, for somebody who looks at the job.
 package struct JobSetting: Sendable, Hashable {

@@ -1,4 +1,5 @@
 import Foundation
+import ImportSQLite
 
 /// Where a page of records begins, as a text for somebody who asks for it later.
 ///

@@ -1,4 +1,5 @@
 import ImportModel
+import ImportSources
 
 /// Cuts the records out of a part of a source, where that can be done from the part alone: they are its lines, its values, or the
 /// elements of one array.

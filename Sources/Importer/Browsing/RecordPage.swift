@@ -1,5 +1,9 @@
 import GRDB
+import ImportEngine
 import ImportModel
+import ImportSources
+
+import struct ImportEngine.Record
 
 /// Some records of an entity for somebody who looks through them, and where the next ones are.
 package struct RecordPage: Sendable {

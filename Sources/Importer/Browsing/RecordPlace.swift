@@ -1,6 +1,11 @@
 import Foundation
 import GRDB
+import ImportEngine
 import ImportModel
+import ImportSQLite
+import ImportSources
+
+import struct ImportEngine.Record
 
 /// Where a row's own record is in its source.
 package struct RecordPlace: Sendable, Hashable {

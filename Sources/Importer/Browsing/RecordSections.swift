@@ -1,5 +1,10 @@
 import GRDB
+import ImportEngine
 import ImportModel
+import ImportSQLite
+import ImportSources
+
+import struct ImportEngine.Record
 
 /// The records with one value of an attribute, and where they begin.
 package struct RecordSection: Sendable {

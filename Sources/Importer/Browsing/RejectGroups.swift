@@ -1,6 +1,9 @@
 import Foundation
 import GRDB
+import ImportEngine
 import ImportModel
+import ImportSQLite
+import ImportSources
 
 /// Rejects that are open, and what is wrong with them, in groups over all jobs of a store.
 package struct RejectGroups: Sendable {

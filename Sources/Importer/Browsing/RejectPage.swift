@@ -1,3 +1,5 @@
+import ImportSQLite
+
 /// Some rejects of a group, and where the next ones are.
 package struct RejectPage: Sendable {
     /// In source order, job by job.

@@ -1,4 +1,6 @@
 import GRDB
+import ImportEngine
+import ImportSQLite
 
 /// Where a row of a store came from, as far as imports have noted it.
 package struct RowOrigin: Sendable {

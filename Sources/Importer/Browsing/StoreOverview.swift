@@ -1,4 +1,6 @@
 import GRDB
+import ImportEngine
+import ImportSQLite
 
 /// All that is said of a store's imports, as one transaction sees it.
 package struct StoreOverview: Sendable {

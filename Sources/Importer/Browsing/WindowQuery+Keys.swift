@@ -1,5 +1,7 @@
 import GRDB
 import ImportModel
+import ImportSQLite
+import ImportSources
 
 extension WindowQuery {
     /// The position of a record that is there.

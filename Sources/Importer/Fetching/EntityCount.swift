@@ -1,5 +1,6 @@
 import GRDB
 import ImportModel
+import ImportSQLite
 
 /// How many records an entity of a store has.
 public struct EntityCount: Sendable, Hashable, Codable {

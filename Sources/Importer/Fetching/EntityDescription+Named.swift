@@ -1,4 +1,5 @@
 import ImportModel
+import ImportSources
 
 extension [EntityDescription] {
     /// The index of the entity with a name, or else with a table of that name, whatever the case of its ASCII letters.

@@ -1,4 +1,6 @@
+import ImportEngine
 import ImportModel
+import ImportSources
 
 /// A type whose values are the records of an entity: anything `Decodable` that has the attributes' names as its keys.
 ///

@@ -1,5 +1,7 @@
 import Foundation
+import ImportEngine
 import ImportModel
+import ImportSources
 
 /// Decodes a record: a keyed container with a value for each attribute, under its name.
 struct ObjectDecoder: Decoder {

@@ -1,5 +1,9 @@
 import GRDB
+import ImportEngine
 import ImportModel
+import ImportSQLite
+
+import struct ImportEngine.Record
 
 /// Writes rows as JSON objects, each with the objects that its relationships lead to.
 struct ObjectWriter: Sendable {

@@ -1,4 +1,5 @@
 import Foundation
+import ImportEngine
 import ImportModel
 
 /// Typed values of a record.

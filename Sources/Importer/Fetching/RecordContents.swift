@@ -1,4 +1,7 @@
+import ImportEngine
 import ImportModel
+import ImportSQLite
+import ImportSources
 
 /// What is read of each record: its attributes' values, and the objects that its relationships lead to.
 struct RecordContents: Sendable {

@@ -1,3 +1,5 @@
+import ImportSQLite
+
 /// A record's position in a sorted whole: its values of what is sorted by, and its row id.
 ///
 /// It is a position also when the record was deleted or has moved.

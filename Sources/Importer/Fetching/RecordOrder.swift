@@ -1,5 +1,8 @@
 import GRDB
+import ImportEngine
 import ImportModel
+import ImportSQLite
+import ImportSources
 
 /// The order of an entity's records, up to where no two are the same, in SQL that an index serves where there is one.
 ///

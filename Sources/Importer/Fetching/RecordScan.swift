@@ -1,5 +1,9 @@
 import GRDB
+import ImportEngine
 import ImportModel
+import ImportSQLite
+
+import struct ImportEngine.FetchRequest
 
 /// Reads the records of a request one page after the other, each in a short transaction of its own.
 ///

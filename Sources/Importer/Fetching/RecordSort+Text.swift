@@ -1,4 +1,6 @@
+import ImportEngine
 import ImportModel
+import ImportSources
 
 extension RecordSort {
     /// What `created:desc,-age,name nocase` asks for: names after commas, each with `asc`, `desc` or a collation after a colon or a

@@ -1,5 +1,9 @@
 import GRDB
+import ImportEngine
 import ImportModel
+import ImportSQLite
+
+import struct ImportEngine.Record
 
 /// Writes records in one of the formats.
 package struct RecordWriter {

@@ -1,5 +1,7 @@
 import GRDB
+import ImportEngine
 import ImportModel
+import ImportSQLite
 
 /// Reads the objects that a relationship of each record leads to, and writes them as JSON: a to-many as an array, a to-one as an
 /// object or null.

@@ -1,5 +1,8 @@
 import GRDB
+import ImportEngine
 import ImportModel
+import ImportSQLite
+import ImportSources
 
 /// The model that a store holds: what an import without a model begins from, as a model file has it.
 public struct StoreModel: Sendable {
@@ -21,7 +24,7 @@ public struct StoreModel: Sendable {
     public init(of store: String, entities names: [String] = []) throws {
         self = try ImportError.explaining(store) {
             try StoreConnection.reader(store).read { database in
-                try StoreSchema.checkFormat(database, store: store)
+                try BookkeepingSchema.checkFormat(database, store: store)
                 return try StoreModel(store, names, database)
             }
         }

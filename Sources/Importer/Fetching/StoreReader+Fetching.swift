@@ -1,4 +1,6 @@
+import ImportEngine
 import ImportModel
+import ImportSources
 
 extension StoreReader {
     /// Records, as they are stored.

@@ -1,4 +1,6 @@
+import ImportEngine
 import ImportModel
+import ImportSources
 
 /// Reading in a task: the store is read on a thread of its own, and the threads that tasks share go on meanwhile.
 extension StoreReader {

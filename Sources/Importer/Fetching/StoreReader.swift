@@ -1,5 +1,8 @@
 import GRDB
+import ImportEngine
 import ImportModel
+import ImportSQLite
+import ImportSources
 import Synchronization
 
 /// Reads records back from a store: the context that everything that fetches is handed (after `NSManagedObjectContext`).

@@ -1,4 +1,7 @@
 import GRDB
+import ImportEngine
+import ImportSQLite
+import ImportSources
 import Synchronization
 
 /// Follows the commits of imports into a store, from this process or another.

@@ -1,4 +1,6 @@
+import ImportEngine
 import ImportModel
+import ImportSources
 
 /// Runs one stage of an import at a time over chunks that are there, so that each can be measured by itself.
 ///

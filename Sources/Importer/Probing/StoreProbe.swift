@@ -1,5 +1,7 @@
 import GRDB
+import ImportEngine
 import ImportModel
+import ImportSQLite
 
 /// Fills a store with rows that are decoded already, so that writing can be measured by itself.
 ///
@@ -14,7 +16,7 @@ package final class StoreProbe {
         database = try StoreConnection.writer(store, durability: .normal)
         let job = try database.write { database in
             var job = job
-            try StoreSchema.prepareBookkeeping(database, store: store)
+            try BookkeepingSchema.prepareBookkeeping(database, store: store)
             try job.insert(database)
             _ = try job.adopt(model, .standard, database, store: store)
             return job

@@ -1,5 +1,6 @@
 import Foundation
 import ImportModel
+import ImportSources
 
 /// The folders in which Xcode keeps models: an `.xcdatamodeld` with an `.xcdatamodel` for each version, and in that `contents`.
 enum CoreDataFolder {

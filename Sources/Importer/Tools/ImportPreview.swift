@@ -1,4 +1,6 @@
+import ImportEngine
 import ImportModel
+import ImportSources
 
 /// What an import would do, and what it would make of the first records.
 public struct ImportPreview: Sendable {

@@ -1,5 +1,7 @@
 import Foundation
+import ImportEngine
 import ImportModel
+import ImportSources
 
 /// The `infer` command: works out a model and keeps nothing else.
 struct InferTool {

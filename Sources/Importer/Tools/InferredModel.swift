@@ -1,3 +1,5 @@
+import ImportSources
+
 /// A model that was worked out from records.
 public struct InferredModel: Sendable, Hashable {
     /// The model in the model file's format, one JSON object.

@@ -1,5 +1,6 @@
 import Foundation
 import ImportModel
+import ImportSources
 
 /// A file with a model: JSON as `ModelDescription` reads it, or a model of Core Data as Xcode keeps it.
 ///

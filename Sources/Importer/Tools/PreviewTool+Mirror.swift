@@ -1,4 +1,7 @@
+import ImportEngine
 import ImportModel
+import ImportSQLite
+import ImportSources
 
 /// Imports a job that mirrors its sources into a copy of its store, and removes that: what would be deleted is known only by then.
 extension PreviewTool {

@@ -1,5 +1,8 @@
 import Foundation
+import ImportEngine
 import ImportModel
+import ImportSQLite
+import ImportSources
 
 /// Imports the beginning of a job's sources into a store of its own, and removes it.
 ///

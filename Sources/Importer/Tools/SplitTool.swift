@@ -1,5 +1,7 @@
 import Foundation
+import ImportEngine
 import ImportModel
+import ImportSources
 
 /// The `split` command: cuts sources into chunks for anyone who wants them.
 struct SplitTool {

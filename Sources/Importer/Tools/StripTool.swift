@@ -1,5 +1,9 @@
 import Foundation
 import GRDB
+import ImportChanges
+import ImportEngine
+import ImportSQLite
+import ImportSources
 
 /// Takes an import's bookkeeping out of a store, so that what is left is what its owner would have made.
 ///

@@ -1,5 +1,7 @@
 import GRDB
+import ImportEngine
 import ImportModel
+import ImportSources
 
 /// The rows of a view's entity that a notification reports, and what they have to do with the window.
 ///

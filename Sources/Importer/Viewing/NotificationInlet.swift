@@ -1,3 +1,4 @@
+import ImportEngine
 import Synchronization
 
 /// Takes merge notifications in as they come, and merges those that its reader has not taken yet into one.

@@ -1,5 +1,8 @@
 import GRDB
+import ImportEngine
 import ImportModel
+
+import struct ImportEngine.Record
 
 extension RecordView {
     /// What is made of the request and the entity that it is for.

@@ -1,6 +1,11 @@
 import GRDB
+import ImportEngine
 import ImportModel
+import ImportSQLite
+import ImportSources
 import Synchronization
+
+import struct ImportEngine.FetchRequest
 
 /// A sorted, sectioned window on an entity's records that follows the merge notifications (after
 /// `NSFetchedResultsController`).

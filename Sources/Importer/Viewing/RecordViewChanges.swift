@@ -1,3 +1,5 @@
+import ImportEngine
+
 /// What makes one snapshot of a view the next one (after `NSFetchedResultsControllerDelegate`).
 ///
 /// As there, what goes is named by where it was in the old snapshot, and what comes by where it is in the new one;

@@ -1,4 +1,6 @@
+import ImportEngine
 import ImportModel
+import ImportSources
 
 /// How a view divides its records into sections.
 struct RecordViewSections: Sendable {

@@ -1,3 +1,5 @@
+import ImportEngine
+
 /// What a view shows, all of its records from one moment.
 public struct RecordViewSnapshot: Sendable, Hashable {
     /// Records that are one after another and have the same section key (after `NSFetchedResultsSectionInfo`).

@@ -1,3 +1,5 @@
+import ImportEngine
+
 /// The updates of a view, for `for try await`.
 ///
 /// They come at most 60 times a second, and so that reading the store takes at most a twentieth of the time. Each reports

@@ -1,4 +1,7 @@
 import GRDB
+import ImportEngine
+import ImportSQLite
+import ImportSources
 
 /// How many records a view has in all.
 ///

@@ -1,5 +1,11 @@
 import GRDB
+import ImportEngine
 import ImportModel
+import ImportSQLite
+import ImportSources
+
+import struct ImportEngine.FetchRequest
+import struct ImportEngine.Record
 
 /// The statements by which a view reads.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+import ImportSources
 
 /// Follows a manifest as it grows: what has been cut into chunks so far.
 struct ManifestTail {

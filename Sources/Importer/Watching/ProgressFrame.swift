@@ -1,3 +1,5 @@
+import ImportEngine
+
 /// One look at an import with what follows from the looks before it.
 package struct ProgressFrame: Sendable, Equatable {
     /// What the source's bytes are put through in the second half.

@@ -1,3 +1,5 @@
+import ImportEngine
+
 /// Works out rates from a sliding window, so that they tell how it goes now, and only of what this run did.
 package struct ProgressMeter {
     private struct Sample {

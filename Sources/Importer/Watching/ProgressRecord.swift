@@ -1,3 +1,5 @@
+import ImportEngine
+
 /// Progress as lines of JSON have it, for programs; what is not known is left out.
 package struct ProgressRecord: Encodable {
     let state: String?

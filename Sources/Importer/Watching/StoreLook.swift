@@ -1,3 +1,5 @@
+import ImportEngine
+
 /// How far a store's import is, for anyone who watches it: everything from one moment.
 package struct StoreLook: Sendable, Hashable {
     /// One entity of the store, with what the watched job did to it.

@@ -1,6 +1,9 @@
 import Foundation
 import GRDB
+import ImportEngine
 import ImportModel
+import ImportSQLite
+import ImportSources
 
 /// Watches a store that an import may be writing to, from any process, with short read transactions only.
 ///

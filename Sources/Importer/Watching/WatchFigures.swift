@@ -1,3 +1,5 @@
+import ImportEngine
+
 /// What a watcher knows of the import: the store's look, put as the progress of an import.
 package struct WatchFigures: Sendable, Equatable {
     /// What the store says.

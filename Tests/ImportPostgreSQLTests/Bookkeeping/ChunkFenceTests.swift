@@ -1,8 +1,10 @@
+import Importer
 import TestSupport
 import Testing
 
+@testable import ImportEngine
 @testable import ImportPostgreSQL
-@testable import Importer
+@testable import ImportSources
 
 /// Of all who have taken a chunk only the one commits it whose lease is the last one, and only once.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "PostgreSQL cannot be had here"))

@@ -1,9 +1,9 @@
 import ImportModel
+import Importer
 import TestSupport
 import Testing
 
 @testable import ImportPostgreSQL
-@testable import Importer
 
 /// A database of a test's own, in which tables are made and filled.
 struct CopiedTables {

@@ -1,10 +1,10 @@
 import Foundation
 import ImportModel
+import Importer
 import TestSupport
 import Testing
 
 @testable import ImportPostgreSQL
-@testable import Importer
 
 /// Rows of an entity, as decoding has them.
 struct EncodedRows {

@@ -1,9 +1,11 @@
 import ImportModel
+import Importer
 import TestSupport
 import Testing
 
+@testable import ImportChanges
 @testable import ImportPostgreSQL
-@testable import Importer
+@testable import ImportSources
 
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL"))
 struct ServerTablesTests {

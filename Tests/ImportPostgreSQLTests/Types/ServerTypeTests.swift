@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import ImportPostgreSQL
+@testable import ImportSources
 @testable import Importer
 
 struct ServerTypeTests {

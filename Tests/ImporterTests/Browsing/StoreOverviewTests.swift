@@ -1,8 +1,7 @@
 import GRDB
+import Importer
 import TestSupport
 import Testing
-
-@testable import Importer
 
 /// What is said of a store's imports by a connection that stays open.
 struct StoreOverviewTests {

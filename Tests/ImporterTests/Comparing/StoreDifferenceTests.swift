@@ -1,8 +1,7 @@
 import GRDB
+import Importer
 import TestSupport
 import Testing
-
-@testable import Importer
 
 /// The differences of two stores, for programs.
 struct StoreDifferenceTests {

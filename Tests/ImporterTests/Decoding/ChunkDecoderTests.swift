@@ -1,9 +1,8 @@
 import Foundation
 import ImportModel
+import Importer
 import TestSupport
 import Testing
-
-@testable import Importer
 
 struct ChunkDecoderTests {
     /// A chunk of forty records, of which two do not fit, and where a decoder of it is made.

@@ -1,9 +1,8 @@
 import Foundation
 import ImportModel
+import Importer
 import TestSupport
 import Testing
-
-@testable import Importer
 
 /// A value above attributes on their paths that is not an object covers all of them.
 struct CoveredPathsTests {

@@ -1,6 +1,5 @@
 import ImportModel
-
-@testable import Importer
+import Importer
 
 /// Records that a decoder has turned into rows, beside the bytes of their chunk: a line each, which is the source as well.
 struct DecodedRecords {

@@ -1,9 +1,8 @@
 import Foundation
 import ImportModel
+import Importer
 import TestSupport
 import Testing
-
-@testable import Importer
 
 /// Chunks whose checksums are right and whose lines are not what a splitter writes, and manifests with such numbers.
 struct HandmadeChunkTests {

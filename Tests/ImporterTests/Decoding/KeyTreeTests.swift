@@ -1,7 +1,8 @@
 import ImportModel
+import Importer
 import Testing
 
-@testable import Importer
+@testable import ImportEngine
 
 struct KeyTreeTests {
     /// Keys are compared by words that overlap: each of their bytes counts all the same, whatever their length.

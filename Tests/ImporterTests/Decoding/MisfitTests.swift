@@ -1,9 +1,8 @@
 import Foundation
 import ImportModel
+import Importer
 import TestSupport
 import Testing
-
-@testable import Importer
 
 /// What becomes of values that do not fit, or only with a loss.
 struct MisfitTests {

@@ -1,8 +1,7 @@
 import ImportModel
+import Importer
 import TestSupport
 import Testing
-
-@testable import Importer
 
 struct RecordDecoderTests {
     private static let attributes = """

@@ -1,7 +1,6 @@
 import ImportModel
+import Importer
 import Testing
-
-@testable import Importer
 
 /// The keys of a record are one text, which is read again as the same keys.
 struct RecordKeysTests {

@@ -1,8 +1,9 @@
 import Foundation
 import ImportModel
+import Importer
 import Synchronization
 
-@testable import Importer
+@testable import ImportEngine
 
 /// A destination that is no database: rows as texts, in an array per entity.
 ///

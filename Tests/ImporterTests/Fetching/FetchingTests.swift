@@ -4,6 +4,9 @@ import ImportModel
 import TestSupport
 import Testing
 
+@testable import ImportChanges
+@testable import ImportMigration
+@testable import ImportSources
 @testable import Importer
 
 struct FetchingTests {

@@ -1,10 +1,9 @@
 import Foundation
 import GRDB
 import ImportModel
+import Importer
 import TestSupport
 import Testing
-
-@testable import Importer
 
 /// Predicates with values of a program, and values of records as types.
 struct PredicateBuildingTests {

@@ -1,8 +1,10 @@
 import Foundation
 import ImportModel
+import Importer
 import Testing
 
-@testable import Importer
+@testable import ImportChanges
+@testable import ImportSources
 
 struct PredicateTests {
     private static let entity = EntityDescription(

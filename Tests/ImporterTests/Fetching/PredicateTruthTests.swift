@@ -1,10 +1,9 @@
 import Foundation
 import GRDB
 import ImportModel
+import Importer
 import TestSupport
 import Testing
-
-@testable import Importer
 
 /// What predicates are true of, beside a slow and exact reading in Python (`Tests/Checks/predicates.py`).
 struct PredicateTruthTests {

@@ -4,6 +4,7 @@ import ImportModel
 import TestSupport
 import Testing
 
+@testable import ImportChanges
 @testable import Importer
 
 /// Orders with lines, a customer and tags.

@@ -1,11 +1,13 @@
 import Foundation
 import GRDB
 import ImportModel
+import Importer
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportChanges
+@testable import ImportSQLite
 
 /// Anyone who follows a store sees what those in the importing process see: all of it, once, in order.
 struct StoreFollowerTests {

@@ -1,6 +1,7 @@
 import ImportModel
 import Testing
 
+@testable import ImportEngine
 @testable import Importer
 
 /// Which objects become columns, and what these are called.

@@ -1,8 +1,9 @@
 import ImportModel
+import Importer
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportEngine
 
 /// The outcome does not depend on who saw which records, nor in which order.
 struct InferringOrderTests {

@@ -1,7 +1,8 @@
 import ImportModel
+import Importer
 import TestSupport
 
-@testable import Importer
+@testable import ImportEngine
 
 /// Makes random records: values in memory, and a spelling of them with white space, escapes and repeated keys.
 ///

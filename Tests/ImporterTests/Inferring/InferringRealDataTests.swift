@@ -1,9 +1,10 @@
 import Foundation
 import ImportModel
+import Importer
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportEngine
 
 /// Entities of data that other people published.
 @Suite(.enabled(if: SharedData.isPresent, "no shared data"))

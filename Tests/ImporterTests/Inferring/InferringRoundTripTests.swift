@@ -1,7 +1,8 @@
 import ImportModel
+import Importer
 import Testing
 
-@testable import Importer
+@testable import ImportEngine
 
 /// Storing by the inferred entity and reading back gives the records again.
 struct InferringRoundTripTests {

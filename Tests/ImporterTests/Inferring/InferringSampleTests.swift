@@ -1,8 +1,9 @@
 import ImportModel
+import Importer
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportEngine
 
 /// Whether values repeat, and what is known of it.
 struct InferringSampleTests {

@@ -1,8 +1,9 @@
 import Foundation
 import ImportModel
+import Importer
 import TestSupport
 
-@testable import Importer
+@testable import ImportEngine
 
 /// Gathers records from their JSON texts, the first of them as record number `first`.
 func gather(

@@ -1,8 +1,11 @@
 import ImportModel
+import Importer
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportEngine
+@testable import ImportSQLite
+@testable import ImportSources
 
 /// Arrays of objects become entities of their own.
 struct InferringTablesTests {

@@ -1,8 +1,9 @@
 import ImportModel
+import Importer
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportEngine
 
 /// Which type a path's values get.
 struct InferringTypesTests {

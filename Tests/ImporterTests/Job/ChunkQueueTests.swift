@@ -1,9 +1,8 @@
 import Foundation
+import Importer
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import Importer
 
 struct ChunkQueueTests {
     private struct Stop: Error {}

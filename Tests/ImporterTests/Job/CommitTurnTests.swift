@@ -1,8 +1,9 @@
 import Foundation
+import Importer
 import Synchronization
 import Testing
 
-@testable import Importer
+@testable import ImportEngine
 
 struct CommitTurnTests {
     private struct Stop: Error {}

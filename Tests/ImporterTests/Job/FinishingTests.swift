@@ -1,7 +1,6 @@
+import Importer
 import TestSupport
 import Testing
-
-@testable import Importer
 
 struct FinishingTests {
     @Test func finishesTheJobAndRemovesItsChunks() throws {

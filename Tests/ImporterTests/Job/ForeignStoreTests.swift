@@ -1,9 +1,8 @@
 import Foundation
 import ImportModel
+import Importer
 import TestSupport
 import Testing
-
-@testable import Importer
 
 /// Stores and manifests that somebody has edited or made otherwise.
 struct ForeignStoreTests {

@@ -1,8 +1,9 @@
 import Foundation
+import Importer
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportEngine
 
 struct ImportPhaseTests {
     @Test func importsWhatIsLeftAndThenNothing() throws {

@@ -1,7 +1,6 @@
+import Importer
 import TestSupport
 import Testing
-
-@testable import Importer
 
 struct JobOptionsTests {
     /// What the command would not let through, a program may say.

@@ -1,8 +1,9 @@
 import Foundation
 import ImportModel
+import Importer
 import TestSupport
 
-@testable import Importer
+@testable import ImportEngine
 
 /// An import into a store in memory, phase by phase.
 struct MemoryImport {

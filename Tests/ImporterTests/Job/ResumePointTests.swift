@@ -1,8 +1,7 @@
 import Foundation
+import Importer
 import TestSupport
 import Testing
-
-@testable import Importer
 
 /// The store says where a job continues, and chunks are used only where they fit that.
 struct ResumePointTests {

@@ -1,9 +1,8 @@
 import Foundation
 import ImportModel
+import Importer
 import TestSupport
 import Testing
-
-@testable import Importer
 
 /// Imports that stopped continue from the store, whatever has become of the chunks, and refuse what is not the same.
 struct ResumeTests {

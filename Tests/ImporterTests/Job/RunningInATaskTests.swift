@@ -1,9 +1,10 @@
 import Foundation
 import ImportModel
+import Importer
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportEngine
 
 /// Pipelines that run in tasks: cancelling the task interrupts, progress is a sequence with an end, and no thread that tasks
 /// share is held up.

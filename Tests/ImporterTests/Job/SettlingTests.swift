@@ -1,7 +1,6 @@
+import Importer
 import TestSupport
 import Testing
-
-@testable import Importer
 
 struct SettlingTests {
     private static func settlement(rejected: Int64) -> MergeNotification {

@@ -1,9 +1,10 @@
 import Foundation
 import ImportModel
+import Importer
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportMigration
 
 /// A source of the same size and time is the same only if its bytes are.
 struct SourceIdentityTests {

@@ -1,9 +1,8 @@
 import Foundation
 import ImportModel
+import Importer
 import TestSupport
 import Testing
-
-@testable import Importer
 
 /// Whatever a call has for arguments: the importer can open the store that it leaves.
 struct StoreStaysReadableTests {

@@ -1,7 +1,8 @@
+import Importer
 import Synchronization
 import Testing
 
-@testable import Importer
+@testable import ImportMigration
 
 struct WorkerPoolTests {
     private struct Stop: Error {}

@@ -1,10 +1,11 @@
 import Foundation
 import ImportModel
+import Importer
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportEngine
 
 struct MergeCenterTests {
     /// Notifications of commits that insert a row each; the last one ends its job.

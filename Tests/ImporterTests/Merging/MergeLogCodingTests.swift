@@ -1,7 +1,6 @@
+import Importer
 import TestSupport
 import Testing
-
-@testable import Importer
 
 /// What a commit changed survives being written to the store's log, and nothing that is there can do harm.
 struct MergeLogCodingTests {

@@ -1,10 +1,9 @@
 import Foundation
 import ImportModel
+import Importer
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import Importer
 
 struct MergeNotificationTests {
     /// Every commit is announced, in order, with exactly the rows that it inserted.

@@ -1,7 +1,8 @@
 import ImportModel
+import Importer
 import Testing
 
-@testable import Importer
+@testable import ImportEngine
 
 struct MergeQueueTests {
     /// However long nobody takes anything, what is kept is bounded, and what it ends with is not lost.

@@ -1,10 +1,11 @@
 import Foundation
 import ImportModel
+import Importer
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportMigration
 
 /// A value that several tasks change.
 final class Shared<Value: Sendable>: Sendable {

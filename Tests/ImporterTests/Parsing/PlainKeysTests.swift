@@ -1,7 +1,8 @@
+import Importer
 import Testing
 
 @testable import ImportModel
-@testable import Importer
+@testable import ImportSources
 
 /// A key is found again where the same bytes are up to its value, and nowhere else.
 struct PlainKeysTests {

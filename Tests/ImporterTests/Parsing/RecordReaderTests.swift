@@ -1,7 +1,6 @@
 import ImportModel
+import Importer
 import Testing
-
-@testable import Importer
 
 struct RecordReaderTests {
     private func read(_ line: String, maxDepth: Int = 8) -> RecordReader.Outcome {

@@ -1,9 +1,10 @@
 import Foundation
+import Importer
 import TestSupport
 import Testing
 
 @testable import ImportModel
-@testable import Importer
+@testable import ImportSources
 
 /// What the short way takes is what yajl makes of it, token by token; and it takes all that is as it should be.
 struct RecordTokenizerTests {

@@ -1,9 +1,10 @@
 import Foundation
 import ImportModel
+import Importer
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportChanges
 
 /// What a program has to say in a patch.
 struct PatchDelegateTests {

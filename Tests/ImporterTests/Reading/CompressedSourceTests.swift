@@ -1,7 +1,6 @@
 import Foundation
+import Importer
 import Testing
-
-@testable import Importer
 
 struct CompressedSourceTests {
     let fixture: SourceFixture

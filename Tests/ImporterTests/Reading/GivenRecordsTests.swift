@@ -3,6 +3,8 @@ import ImportModel
 import TestSupport
 import Testing
 
+@testable import ImportEngine
+@testable import ImportSources
 @testable import Importer
 
 /// A program's own records, imported as standard input is.

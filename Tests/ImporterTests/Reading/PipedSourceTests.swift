@@ -1,8 +1,7 @@
 import Foundation
+import Importer
 import Synchronization
 import Testing
-
-@testable import Importer
 
 struct PipedSourceTests {
     let pipe = Pipe()

@@ -1,6 +1,5 @@
 import Foundation
-
-@testable import Importer
+import Importer
 
 /// A directory of source files for one test, removed with it.
 final class SourceFixture {

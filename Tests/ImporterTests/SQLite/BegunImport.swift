@@ -1,9 +1,8 @@
 import Foundation
 import GRDB
 import ImportModel
+import Importer
 import TestSupport
-
-@testable import Importer
 
 /// A store in which a job has begun, its source cut into chunks, and what a worker commits them with.
 final class BegunImport {

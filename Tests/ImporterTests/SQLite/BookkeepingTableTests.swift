@@ -1,24 +1,25 @@
 import GRDB
+import Importer
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportSQLite
 
 /// A store's bookkeeping is what this program makes, or is refused before anything in it is read.
 struct BookkeepingTableTests {
     /// A store with bookkeeping that something has been done to.
     private func check(_ change: String) throws {
         try DatabaseQueue().write { database in
-            try StoreSchema.prepareBookkeeping(database, store: "store")
+            try BookkeepingSchema.prepareBookkeeping(database, store: "store")
             try database.execute(sql: change)
-            try StoreSchema.checkFormat(database, store: "store")
+            try BookkeepingSchema.checkFormat(database, store: "store")
         }
     }
 
     /// What is known of the tables without making them is what SQLite keeps of them.
     @Test func knowsTheTextsOfAllTables() throws {
         let kept = try DatabaseQueue().write { database in
-            try StoreSchema.prepareBookkeeping(database, store: "store", all: true)
+            try BookkeepingSchema.prepareBookkeeping(database, store: "store", all: true)
             return try BookkeepingTable.texts(database, store: "store")
         }
         #expect(kept.count > 30 && kept == BookkeepingSchema.texts)
@@ -29,7 +30,7 @@ struct BookkeepingTableTests {
     @Test func hasFewTablesThatLast() throws {
         try DatabaseQueue().write { database in
             func names() throws -> Set<String> { try Set(BookkeepingTable.texts(database, store: "store").keys) }
-            try StoreSchema.prepareBookkeeping(database, store: "store")
+            try BookkeepingSchema.prepareBookkeeping(database, store: "store")
             #expect(try names() == Set(BookkeepingSchema.lasting) && BookkeepingSchema.lasting.count == 7)
             try BookkeepingSchema.makeAll(database)
             try database.execute(
@@ -77,7 +78,7 @@ struct BookkeepingTableTests {
         let database = try DatabaseQueue()
         try database.write { database in
             try database.execute(sql: "CREATE VIEW _import_job AS SELECT 1 AS id")
-            #expect(throws: ImportError.self) { try StoreSchema.prepareBookkeeping(database, store: "store") }
+            #expect(throws: ImportError.self) { try BookkeepingSchema.prepareBookkeeping(database, store: "store") }
         }
     }
 }

@@ -1,9 +1,10 @@
 import Foundation
 import GRDB
+import Importer
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportSQLite
 
 struct CheckpointerTests {
     private let directory: TemporaryDirectory

@@ -1,10 +1,11 @@
 import Foundation
 import GRDB
 import ImportModel
+import Importer
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportChanges
 
 /// Whatever the bookkeeping tables hold, no command traps, hangs or calls it a fault of its own.
 struct DamagedBookkeepingTests {

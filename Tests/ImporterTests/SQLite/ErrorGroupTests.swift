@@ -1,10 +1,9 @@
 import Foundation
 import GRDB
 import ImportModel
+import Importer
 import TestSupport
 import Testing
-
-@testable import Importer
 
 /// Errors that are alike are counted together, whichever worker decoded them.
 struct ErrorGroupTests {

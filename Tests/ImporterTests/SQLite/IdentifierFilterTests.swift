@@ -1,7 +1,8 @@
+import Importer
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportSQLite
 
 struct IdentifierFilterTests {
     private static func digests(_ count: Int, seed: UInt64) -> [IdentifierFilter.Digest] {

@@ -1,10 +1,12 @@
 import Foundation
 import GRDB
 import ImportModel
+import Importer
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportEngine
+@testable import ImportMigration
 
 /// Rows about which nothing has to be asked are inserted by one statement a batch, and the same comes of it.
 ///

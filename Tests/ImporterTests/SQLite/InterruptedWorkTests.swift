@@ -1,8 +1,9 @@
 import GRDB
 import ImportModel
+import Importer
 import Testing
 
-@testable import Importer
+@testable import ImportChanges
 
 /// Work on a connection that takes long, and the interruption that ends it.
 struct InterruptedWorkTests {

@@ -1,8 +1,7 @@
 import GRDB
+import Importer
 import TestSupport
 import Testing
-
-@testable import Importer
 
 /// Rows whose identifier is their row id are in an image as SQLite itself writes them.
 struct KeyedRowImageTests {

@@ -1,9 +1,9 @@
 import Foundation
+import Importer
 import TestSupport
 import Testing
 
 @testable import ImportModel
-@testable import Importer
 
 /// Records with an identifier merge into the object that has it, by what they mention and nothing else.
 struct MergingByIdentifierTests {

@@ -1,7 +1,6 @@
 import ImportModel
+import Importer
 import Testing
-
-@testable import Importer
 
 struct QuotingTests {
     /// A quote with a combining mark behind it is a `Character` of its own, and a quote for SQLite.

@@ -1,7 +1,9 @@
+import Importer
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportEngine
+@testable import ImportSQLite
 
 /// Where records are is found again for each row, wherever they are.
 struct RecordPlacesTests {

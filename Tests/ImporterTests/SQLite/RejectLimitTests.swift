@@ -1,9 +1,8 @@
 import Foundation
 import ImportModel
+import Importer
 import TestSupport
 import Testing
-
-@testable import Importer
 
 /// An import stops at the record that is too many, and nowhere else, however its work is shared out.
 struct RejectLimitTests {

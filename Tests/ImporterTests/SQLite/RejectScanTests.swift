@@ -1,9 +1,8 @@
 import GRDB
 import ImportModel
+import Importer
 import TestSupport
 import Testing
-
-@testable import Importer
 
 struct RejectScanTests {
     /// A store with two jobs, all of whose records but one in ten are rejects.

@@ -1,7 +1,6 @@
+import Importer
 import TestSupport
 import Testing
-
-@testable import Importer
 
 /// A page has the row ids that were put into it, and its blob is the same page.
 struct RowIDPageTests {

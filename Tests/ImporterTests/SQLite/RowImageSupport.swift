@@ -1,9 +1,11 @@
 import Foundation
 import GRDB
 import ImportModel
+import Importer
 import TestSupport
 
-@testable import Importer
+@testable import ImportMigration
+@testable import ImportSQLite
 
 /// An image, and beside it a database in which SQLite itself has laid out the same rows.
 final class ImageBesideTables {

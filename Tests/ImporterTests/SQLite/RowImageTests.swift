@@ -1,11 +1,12 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import Importer
 import TestSupport
 import Testing
 
 @testable import ImportModel
-@testable import Importer
+@testable import ImportSQLite
 
 /// An image is a whole database, and holds what SQLite makes of the same values.
 struct RowImageTests {

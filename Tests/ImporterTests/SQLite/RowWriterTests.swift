@@ -1,9 +1,10 @@
 import GRDB
 import ImportModel
+import Importer
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportSQLite
 
 struct RowWriterTests {
     /// A table of items in memory, and what writes its rows.

@@ -1,11 +1,10 @@
 import Dispatch
 import Foundation
 import GRDB
+import Importer
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import Importer
 
 struct StoreConnectionTests {
     /// `PRAGMA synchronous` gives back 0 for OFF, 1 for NORMAL and 2 for FULL.

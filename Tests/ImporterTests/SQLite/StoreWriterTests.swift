@@ -1,9 +1,11 @@
 import GRDB
 import ImportModel
+import Importer
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportChanges
+@testable import ImportEngine
 
 struct StoreWriterTests {
     /// `count` items with the numbers from 1 on, those of `faulty` without a sound one.

@@ -1,8 +1,9 @@
 import GRDB
 import ImportModel
+import Importer
 import Testing
 
-@testable import Importer
+@testable import ImportSQLite
 
 /// What is known of a table's constraints from the statement that made it.
 struct TableConstraintsTests {

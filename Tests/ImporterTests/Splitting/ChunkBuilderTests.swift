@@ -1,9 +1,10 @@
 import Foundation
 import ImportModel
+import Importer
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportSources
 
 /// Records are gathered from where they were found to be in the source, whatever finds them.
 struct ChunkBuilderTests {

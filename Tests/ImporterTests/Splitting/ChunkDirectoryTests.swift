@@ -1,7 +1,6 @@
 import Foundation
+import Importer
 import Testing
-
-@testable import Importer
 
 struct ChunkDirectoryTests {
     private let temporary = ChunkPlace()

@@ -1,7 +1,8 @@
 import Foundation
+import Importer
 import Testing
 
-@testable import Importer
+@testable import ImportSources
 
 struct ChunkManifestTests {
     private let temporary = ChunkPlace()

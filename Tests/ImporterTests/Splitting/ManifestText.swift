@@ -1,6 +1,5 @@
 import Foundation
-
-@testable import Importer
+import Importer
 
 /// Manifests as tests edit them.
 enum ManifestText {

@@ -1,9 +1,10 @@
 import Foundation
 import ImportModel
+import Importer
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportSources
 
 /// Values and keys outside of the records are looked at for bytes that are not UTF-8, however they are cut.
 struct OutsideTextTests {

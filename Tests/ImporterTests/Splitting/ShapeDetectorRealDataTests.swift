@@ -1,8 +1,7 @@
 import Foundation
+import Importer
 import TestSupport
 import Testing
-
-@testable import Importer
 
 private let sharedData: URL? = SharedData.isPresent ? SharedData.directory : nil
 

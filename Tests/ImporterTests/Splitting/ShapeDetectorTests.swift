@@ -1,8 +1,9 @@
 import Foundation
 import ImportModel
+import Importer
 import Testing
 
-@testable import Importer
+@testable import ImportEngine
 
 /// A record path as the tests write it; keys here need no quotes.
 func recordPath(_ text: String) -> RecordPath {

@@ -1,9 +1,10 @@
 import Foundation
 import ImportModel
+import Importer
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportEngine
 
 /// Collections whose objects hold more of their kind.
 struct ShapeDetectorTreeTests {

@@ -1,8 +1,10 @@
 import Foundation
+import Importer
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportEngine
+@testable import ImportSources
 
 struct SourceSplitterFaultTests {
     struct Fault: Sendable, CustomTestStringConvertible {

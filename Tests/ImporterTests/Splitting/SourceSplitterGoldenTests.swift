@@ -1,5 +1,6 @@
 import Testing
 
+@testable import ImportEngine
 @testable import Importer
 
 struct SourceSplitterGoldenTests {

@@ -1,8 +1,9 @@
 import Foundation
 import ImportModel
+import Importer
 import Testing
 
-@testable import Importer
+@testable import ImportSources
 
 struct SourceSplitterLimitTests {
     static let layouts: [SourceShape.Layout] = [.stream, .lines]

@@ -1,8 +1,10 @@
 import ImportModel
+import Importer
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportEngine
+@testable import ImportSources
 
 /// A sound source of every shape.
 struct Sample: Sendable, CustomTestStringConvertible {

@@ -1,7 +1,8 @@
 import ImportModel
+import Importer
 import Testing
 
-@testable import Importer
+@testable import ImportSources
 
 /// `--skip` and `--limit` take of each record path the records that a slice of all of its records has.
 struct SourceSplitterWindowTests {

@@ -1,8 +1,9 @@
 import Foundation
 import ImportModel
+import Importer
 import TestSupport
 
-@testable import Importer
+@testable import ImportSources
 
 /// A source in memory that gives at most this many bytes at a time.
 final class MemoryStream: ByteStream {

@@ -1,9 +1,8 @@
 import Foundation
 import ImportModel
+import Importer
 import TestSupport
 import Testing
-
-@testable import Importer
 
 /// What a program learns from an error without reading its text.
 struct ImportErrorTests {

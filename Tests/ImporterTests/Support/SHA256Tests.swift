@@ -1,6 +1,5 @@
+import Importer
 import Testing
-
-@testable import Importer
 
 /// The expected hashes are those of NIST's examples of FIPS 180-4 and of its tests of byte-oriented messages (SHAVS).
 struct SHA256Tests {

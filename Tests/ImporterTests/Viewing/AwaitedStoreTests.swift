@@ -1,9 +1,11 @@
 import Foundation
 import ImportModel
+import Importer
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportChanges
+@testable import ImportEngine
 
 /// Readers, views and followers of a store that is not there yet: empty first, then live.
 struct AwaitedStoreTests {

@@ -1,10 +1,11 @@
 import Foundation
 import GRDB
 import ImportModel
+import Importer
 import TestSupport
 import Testing
 
-@testable import Importer
+@testable import ImportEngine
 
 struct StoreWatchTests {
     private let place: LibraryImport

@@ -1,0 +1,152 @@
+import Foundation
+import ImportEngine
+import ImportSources
+
+/// Writes a change set, one change after the other, in constant memory.
+///
+/// ```swift
+/// let writer = try ChangeSetWriter(URL(fileURLWithPath: "monday.changes.ndjson"), overwrites: true)
+/// var options = DifferenceOptions()
+/// options.entities = ["people"]
+/// try StoreDifference(from: "sunday.sqlite", to: "monday.sqlite", options: options).write(to: writer)
+/// ```
+///
+/// It is made and used by one thread.
+public final class ChangeSetWriter {
+    /// Lines of more than this many bytes are divided, where they can be; 64 MiB unless set otherwise.
+    public var maxRecordBytes = 64 << 20
+
+    private let output: ([UInt8]) throws -> Void
+    private let file: ExportFile?
+    private let hasher = XXH3Hasher()
+    private var lines: ChangeLineWriter?
+    private var pending: [UInt8] = []
+    private var lineCount: Int64 = 0
+    /// Whether a conflict is open: those who resolve it edit the file.
+    private var isToBeEdited = false
+
+    /// Writes to a file, which gets its name when it is whole.
+    ///
+    /// - Parameters:
+    ///   - url: the file's path.
+    ///   - overwrites: whether a file that is there is written over.
+    /// - Throws: `ImportError` with `.cannotCreate` when it cannot be made, or is there and is not to be written over.
+    public convenience init(_ url: URL, overwrites: Bool = false) throws {
+        let file = try ExportFile(path: url.path, overwrites: overwrites)
+        self.init(file) { try file.write($0[...]) }
+    }
+
+    /// Hands the bytes to `output`, some lines at a time.
+    public convenience init(_ output: @escaping ([UInt8]) throws -> Void) {
+        self.init(nil, output)
+    }
+
+    private init(_ file: ExportFile?, _ output: @escaping ([UInt8]) throws -> Void) {
+        self.file = file
+        self.output = output
+    }
+
+    /// Writes the header: once, and before all changes.
+    public func begin(_ header: ChangeSetHeader) throws {
+        lines = ChangeLineWriter(header.entities)
+        ChangeLineWriter.append(header, to: &pending)
+        try flush(ifLarge: true)
+    }
+
+    /// Writes a change as a line; as several where one would be too long, and it is what the object owns that makes it long.
+    ///
+    /// - Throws: `ImportError` with `.fault` before `begin`, what writing throws otherwise.
+    public func write(_ change: ObjectChange) throws {
+        guard let lines else { throw ImportError(.fault, "a change was written before the header") }
+        let start = pending.count
+        lines.append(change, to: &pending)
+        if pending.count - start > maxRecordBytes, let parts = change.divided(at: maxRecordBytes, lines) {
+            pending.removeSubrange(start...)
+            for part in parts {
+                lines.append(part, to: &pending)
+                try endLine()
+            }
+        } else {
+            try endLine()
+        }
+    }
+
+    /// Writes a conflict of a merge as a line.
+    ///
+    /// - Throws: `ImportError` with `.fault` before `begin`, what writing throws otherwise.
+    public func write(_ conflict: MergeConflict) throws {
+        guard let lines else { throw ImportError(.fault, "a conflict was written before the header") }
+        lines.append(conflict, to: &pending)
+        if conflict.take == nil { isToBeEdited = true }
+        try endLine()
+    }
+
+    /// Writes the footer, and puts the file in its place.
+    ///
+    /// It has no checksum where a conflict is open, because those who resolve it edit the file.
+    ///
+    /// - Parameter entities: the counts of each entity.
+    public func end(_ entities: [ChangeSetFooter.Entity]) throws {
+        try flush(ifLarge: false)
+        ChangeLineWriter.append(
+            ChangeSetFooter(changes: lineCount, entities: entities, checksum: isToBeEdited ? nil : hasher.digest),
+            to: &pending
+        )
+        try flush(ifLarge: false)
+        try file?.finish()
+    }
+
+    private func endLine() throws {
+        pending.append(UInt8(ascii: "\n"))
+        lineCount += 1
+        try flush(ifLarge: true)
+    }
+
+    private func flush(ifLarge: Bool) throws {
+        guard !pending.isEmpty, !ifLarge || pending.count >= 1 << 16 else { return }
+        pending.withUnsafeBytes { hasher.update($0) }
+        try output(pending)
+        pending.removeAll(keepingCapacity: pending.count < 1 << 20)
+    }
+}
+
+extension ObjectChange {
+    /// The change in parts that are about as long as they may be; nil where nothing in it can be divided.
+    fileprivate func divided(at limit: Int, _ lines: ChangeLineWriter) -> [ObjectChange]? {
+        var parts: [ObjectChange] = []
+        var part = self
+        part.relationships = []
+        part.moved = []
+        part.order = []
+        var size = 0
+        func close() {
+            parts.append(part)
+            part = ObjectChange(kind, entity: entity, identifier: identifier, isContinued: true)
+            size = 0
+        }
+        var bytes: [UInt8] = []
+        for owned in relationships {
+            guard case .objects(let changes) = owned.content else {
+                part.relationships.append(owned)
+                continue
+            }
+            var taken: [ObjectChange] = []
+            for change in changes {
+                bytes.removeAll(keepingCapacity: true)
+                lines.append(change, to: &bytes)
+                if size > 0, size + bytes.count > limit {
+                    if !taken.isEmpty { part.relationships.append(OwnedChange(owned.name, .objects(taken))) }
+                    taken = []
+                    close()
+                }
+                taken.append(change)
+                size += bytes.count
+            }
+            part.relationships.append(OwnedChange(owned.name, .objects(taken)))
+        }
+        part.moved = moved
+        part.order = order
+        parts.append(part)
+        return parts.count > 1 ? parts : nil
+    }
+}

@@ -1,0 +1,50 @@
+import ImportEngine
+import ImportSources
+
+/// How much of a store a merge changes, and how many conflicts there are.
+public struct MergeSummary: Sendable, Hashable {
+    /// An entity.
+    public struct Entity: Sendable, Hashable {
+        /// Its name.
+        public var name: String
+        /// What becomes of the objects of ours.
+        public var counts: ChangeCounts
+    }
+
+    /// In the order of the model, owners first.
+    public var entities: [Entity]
+    /// How many conflicts there are.
+    public var conflicts: Int64
+
+    /// Whether anything of ours changes.
+    public var hasChanges: Bool {
+        entities.contains { $0.counts.inserted > 0 || $0.counts.updated > 0 || $0.counts.deleted > 0 }
+    }
+}
+
+extension MergeSummary: Encodable {
+    private enum Keys: String, CodingKey { case entities, conflicts }
+
+    /// Writes `{"entities": {"person": {"inserted": 0, …}}, "conflicts": 1}`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Keys.self)
+        var all = container.nestedContainer(keyedBy: NameKey.self, forKey: .entities)
+        for entity in entities { try all.encode(entity.counts, forKey: NameKey(entity.name)) }
+        try container.encode(conflicts, forKey: .conflicts)
+    }
+}
+
+extension ImportError {
+    /// A merge has conflicts that nothing resolves.
+    ///
+    /// - Parameter isWritten: whether there is a change set with them.
+    package static func openConflicts(_ count: Int64, isWritten: Bool) -> ImportError {
+        ImportError(
+            .changesConflict,
+            "ours and theirs contradict each other in \(count) \(count == 1 ? "conflict" : "conflicts")",
+            advice: isWritten
+                ? "Give each conflict in the change set a \"take\", or say what counts (\(.conflicts)): ours, theirs or mark."
+                : "Say what counts (\(.conflicts)): ours, theirs or mark."
+        )
+    }
+}

@@ -1,0 +1,250 @@
+import Foundation
+import ImportEngine
+import ImportModel
+import ImportSources
+
+/// Two states of a store that have grown out of the same one, merged: a sequence, one object after the other.
+///
+/// It is what leads from the one state to that with the changes of both, and what cannot be merged.
+///
+/// ```swift
+/// var options = MergeOptions()
+/// options.entities = ["people"]
+/// let merge = try ThreeWayMerge(base: "people.sqlite", ours: "sunday.sqlite", theirs: "monday.sqlite", options: options)
+/// while let step = try merge.next() {
+///     switch step {
+///     case .change(let change): print(change.kind, change.entity)
+///     case .conflict(let conflict): print(conflict.kind, conflict.entity)
+///     }
+/// }
+/// ```
+///
+/// What only one side has changed is as that side has it, attribute by attribute. What both have changed alike is as both have it; what
+/// they have changed otherwise is a ``MergeConflict``. No store is written to; memory depends on the largest object alone. It is made and
+/// used by one thread.
+public final class ThreeWayMerge {
+    /// A part of the result.
+    public enum Step: Sendable, Hashable {
+        /// What leads from ours to the merged state.
+        case change(ObjectChange)
+        /// What cannot be merged.
+        case conflict(MergeConflict)
+    }
+
+    private let ours: any MergeSide
+    private let theirs: any MergeSide
+    private let entities: MergedEntities
+    private let options: MergeOptions
+    private let merge: ObjectMerge
+    private let constraints: MergedConstraints?
+    private var heads: (ours: ObjectChange?, theirs: ObjectChange?)
+    private var isOpen = false
+    /// The last one first.
+    private var pending: [Step] = []
+    private var counts: [ExactText: ChangeCounts] = [:]
+    private var conflictCount: Int64 = 0
+
+    /// Opens the base and both sides.
+    ///
+    /// - Parameters:
+    ///   - base: the path of the store that both sides have grown out of.
+    ///   - ours: the path of a store, or of a change set that leads from the base to it.
+    ///   - theirs: the same of the other side.
+    ///   - options: how they are merged.
+    /// - Throws: `ImportError` with `.noInput` when there is no such file; `.badInput` when one is neither, when nothing identifies the
+    ///   objects of an entity, when the models differ, or when a change set is not from this base.
+    public init(base: String, ours: String, theirs: String, options: MergeOptions = MergeOptions()) throws {
+        self.options = options
+        var difference = DifferenceOptions()
+        difference.identifiers = options.identifiers
+        difference.entities = options.entities
+        // Both sides are read at the same time.
+        difference.workers = 1
+        let same = try StoreDifference(base, base, difference, cacheSize: ComparedSide.cacheSize)
+        let header = try same.headerAlone()
+        func side(_ path: String) throws -> any MergeSide {
+            let side = try Self.side(path, base, same, header, difference)
+            try Self.check(side, path, header)
+            return side
+        }
+        let sides = (ours: try side(ours), theirs: try side(theirs))
+        (self.ours, self.theirs) = sides
+        let entities = MergedEntities(header.entities) { same.inverse(of: $0) }
+        self.entities = entities
+        merge = ObjectMerge(entities, options.granularity, ours: sides.ours, theirs: sides.theirs)
+        constraints = try (sides.ours as? ComparedSide).map {
+            try MergedConstraints($0.store, entities, ours: sides.ours, theirs: sides.theirs)
+        }
+    }
+
+    /// The next part of the result; nil after the last.
+    ///
+    /// A conflict follows the change of the object that it is about.
+    ///
+    /// - Throws: `ImportError` when a store or change set cannot be read, or is not from the base.
+    public func next() throws -> Step? {
+        while pending.isEmpty {
+            if !isOpen {
+                heads = (try ours.next(), try theirs.next())
+                isOpen = true
+            }
+            let order: Int
+            switch heads {
+            case (nil, nil):
+                return nil
+            case (_?, nil): order = -1
+            case (nil, _?): order = 1
+            case (let one?, let other?): order = compare(one, other)
+            }
+            let result = try merge.merge(order <= 0 ? heads.ours : nil, order >= 0 ? heads.theirs : nil)
+            if order <= 0 { heads.ours = try ours.next() }
+            if order >= 0 { heads.theirs = try theirs.next() }
+            var conflicts = merge.takeConflicts()
+            var merged = result.change
+            if let change = merged, let constraints { merged = try constraints.checked(change, merge, &conflicts) }
+            if let merged {
+                counts.count(merged)
+                pending.append(.change(merged))
+            }
+            for conflict in conflicts { add(conflict) }
+            pending.reverse()
+        }
+        return pending.popLast()
+    }
+
+    private func add(_ found: MergeConflict) {
+        conflictCount += 1
+        var conflict = found
+        conflict.number = conflictCount
+        switch options.conflicts {
+        case .stop, .mark: break
+        case .ours: conflict.take = .ours
+        case .theirs: conflict.take = .theirs
+        }
+        pending.append(.conflict(conflict))
+    }
+
+    private func compare(_ one: ObjectChange, _ other: ObjectChange) -> Int {
+        let ranks = (entities.rank(one.entity) ?? .max, entities.rank(other.entity) ?? .max)
+        return ranks.0 == ranks.1 ? IdentifierOrder.compare(one.identifier, other.identifier) : ranks.0 - ranks.1
+    }
+
+    /// How much of ours changes, and how many conflicts there are, up to now: all after `next()` has returned nil.
+    ///
+    /// Conflicts are not among what changes, also where it is said how they are resolved.
+    public var summary: MergeSummary {
+        MergeSummary(
+            entities: ours.header.new.objects.map { state in
+                var counts = counts[ExactText(state.entity)] ?? ChangeCounts()
+                counts.unchanged = max(0, state.count - counts.updated - counts.deleted)
+                return MergeSummary.Entity(name: state.entity, counts: counts)
+            },
+            conflicts: conflictCount
+        )
+    }
+
+    /// What a change set of the result says before its first change.
+    ///
+    /// How many objects the merged state has is known at the end alone.
+    public var header: ChangeSetHeader {
+        ChangeSetHeader(
+            old: ours.header.new,
+            new: ChangeSetHeader.State(name: "\(ours.header.new.name)+\(theirs.header.new.name)"),
+            entities: entities.described
+        )
+    }
+
+    /// Writes all of the result as a change set, to its end.
+    ///
+    /// - Parameters:
+    ///   - writer: where it is written.
+    ///   - found: is called with each conflict.
+    /// - Throws: as `next()` does, and what the writer or `found` throws.
+    public func write(to writer: ChangeSetWriter, conflict found: (MergeConflict) throws -> Void = { _ in }) throws {
+        try writer.begin(header)
+        while let step = try next() {
+            switch step {
+            case .change(let change): try writer.write(change)
+            case .conflict(let conflict):
+                try writer.write(conflict)
+                try found(conflict)
+            }
+        }
+        try writer.end(summary.entities.map { .init($0.name, $0.counts) })
+    }
+
+    // MARK: Sides
+
+    private static func side(
+        _ path: String,
+        _ base: String,
+        _ same: StoreDifference,
+        _ header: ChangeSetHeader,
+        _ options: DifferenceOptions
+    ) throws -> any MergeSide {
+        if path.hasSuffix(".ndjson") { return try ChangedSide(path, same, header) }
+        do {
+            return try ComparedSide(base, path, options)
+        } catch let error as ImportError where error.reason == .notSQLite {
+            do {
+                return try ChangedSide(path, same, header)
+            } catch let other as ImportError where other.reason == .changeSetInvalid {
+                throw error
+            }
+        }
+    }
+
+    private static func check(_ side: any MergeSide, _ path: String, _ base: ChangeSetHeader) throws {
+        var names = side.differences
+        for entity in base.entities {
+            guard let other = side.header.entities.first(where: { $0.name.hasSameBytes(as: entity.name) }) else {
+                names.append(entity.name)
+                continue
+            }
+            names += entity.differences(from: other).map { "\(entity.name).\($0)" }
+        }
+        for entity in side.header.entities
+        where !base.entities.contains(where: { $0.name.hasSameBytes(as: entity.name) }) {
+            names.append(entity.name)
+        }
+        var seen: Set<ExactText> = []
+        names = names.filter { seen.insert(ExactText($0)).inserted }
+        guard !names.isEmpty else { return }
+        let list = names.prefix(20).map(\.printable).joined(separator: ", ") + (names.count > 20 ? ", …" : "")
+        throw ImportError(
+            .storesIncomparable,
+            at: path,
+            "its model is not that of the base; they differ in \(list)",
+            advice: "Migrate the stores to the same model first."
+        )
+    }
+}
+
+extension ChangedEntity {
+    /// The attributes and relationships that an entity of the same name does not have, or has otherwise.
+    fileprivate func differences(from other: ChangedEntity) -> [String] {
+        var names: [String] = []
+        func add(_ name: String) { if !names.contains(where: { $0.hasSameBytes(as: name) }) { names.append(name) } }
+        if identifier.map(ExactText.init) != other.identifier.map(ExactText.init) {
+            for name in identifier + other.identifier { add(name) }
+        }
+        func attribute(_ name: String, _ entity: ChangedEntity) -> Attribute? {
+            entity.attributes.first { $0.name.hasSameBytes(as: name) }
+        }
+        for name in attributes.map(\.name) + other.attributes.map(\.name) {
+            let (one, another) = (attribute(name, self), attribute(name, other))
+            let isSame =
+                one != nil && another != nil && one?.description?.type == another?.description?.type
+                && one?.description?.ownForm == another?.description?.ownForm
+                && one?.description?.bits == another?.description?.bits
+            if !isSame { add(name) }
+        }
+        for name in relationships.map(\.name) + other.relationships.map(\.name) {
+            func own(_ entity: ChangedEntity) -> Relationship? {
+                entity.relationships.first { $0.name.hasSameBytes(as: name) }
+            }
+            if own(self) != own(other) { add(name) }
+        }
+        return names
+    }
+}

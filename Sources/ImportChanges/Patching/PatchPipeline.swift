@@ -1,0 +1,237 @@
+import Foundation
+import GRDB
+import ImportEngine
+import ImportModel
+import ImportSQLite
+import ImportSources
+
+/// Applies a change set to a store, as a job like any other: in commits, resumable, counted and followed.
+///
+/// ```swift
+/// var options = DifferenceOptions()
+/// options.entities = ["people"]
+/// let changes = URL(filePath: "monday.changes.ndjson")
+/// try StoreDifference(from: "sunday.sqlite", to: "monday.sqlite", options: options).write(to: ChangeSetWriter(changes))
+/// let outcome = try PatchPipeline(changes, into: "sunday.sqlite").run()
+/// print(outcome.report.updated, outcome.report.conflicts ?? 0)
+/// ```
+///
+/// First the whole change set is compared with the store, and nothing is written. Then each change is compared once more, in the
+/// transaction that writes it: a value is written where the store has the change's old value, and nothing where it has the new one
+/// already. What has neither is a conflict (``PatchOptions``). Any SQLite file will do. It is run once.
+public final class PatchPipeline: Sendable {
+    /// Shared with observers.
+    public var progress: ImportProgress { pipeline.progress }
+    /// Shared with callers that may stop it.
+    public var interruption: Interruption { pipeline.interruption }
+    /// Announces every commit.
+    public var merges: MergeCenter { pipeline.merges }
+
+    /// Is called with the number of the job, in the transaction that begins it.
+    package typealias Beginning = @Sendable (Database, Int64) throws -> Void
+
+    private let path: String
+    /// What reports call the change set.
+    private let name: String
+    /// The change set where no file has it; nil for one that is read.
+    private let kept: KeptChanges?
+    private let beginning: Beginning?
+    private let options: PatchOptions
+    private let delegate: (any PatchDelegate)?
+    private let pipeline: ChangePipeline
+    private var store: String { pipeline.store }
+
+    /// Prepares to apply a change set; nothing is touched before `run`.
+    ///
+    /// - Parameters:
+    ///   - changes: the change set's file.
+    ///   - store: the SQLite file's path.
+    ///   - options: what the result depends on.
+    ///   - delegate: has a say in what the changes come to.
+    ///   - run: what it does not depend on; of these `commitEvery`, `again` and `durability` count.
+    ///   - merges: where commits are announced.
+    public convenience init(
+        _ changes: URL,
+        into store: String,
+        options: PatchOptions = PatchOptions(),
+        delegate: (any PatchDelegate)? = nil,
+        run: RunOptions = RunOptions(),
+        merges: MergeCenter = MergeCenter()
+    ) {
+        self.init(path: changes.path, into: store, options: options, delegate: delegate, run: run, merges: merges)
+    }
+
+    /// Prepares to apply the change set of a reader, all of it, wherever the reader is.
+    public convenience init(
+        _ reader: ChangeSetReader,
+        into store: String,
+        options: PatchOptions = PatchOptions(),
+        delegate: (any PatchDelegate)? = nil,
+        run: RunOptions = RunOptions(),
+        merges: MergeCenter = MergeCenter()
+    ) {
+        self.init(path: reader.path, into: store, options: options, delegate: delegate, run: run, merges: merges)
+    }
+
+    /// - Parameter path: the change set's, `-` for standard input.
+    package init(
+        path: String,
+        into store: String,
+        options: PatchOptions,
+        delegate: (any PatchDelegate)? = nil,
+        run: RunOptions,
+        merges: MergeCenter = MergeCenter()
+    ) {
+        self.path = path
+        name = path == "-" ? "standard input" : path
+        kept = nil
+        beginning = nil
+        self.delegate = delegate
+        self.options = options
+        pipeline = ChangePipeline(store, run, merges)
+    }
+
+    /// - Parameters:
+    ///   - changes: a change set that was made for this.
+    ///   - name: what reports call it.
+    ///   - pipeline: has not been run.
+    ///   - beginning: is called in the transaction that begins the job.
+    package init(
+        _ changes: KeptChanges,
+        named name: String,
+        options: PatchOptions,
+        _ pipeline: ChangePipeline,
+        beginning: @escaping Beginning
+    ) {
+        path = "-"
+        self.name = name
+        kept = changes
+        self.beginning = beginning
+        delegate = nil
+        self.options = options
+        self.pipeline = pipeline
+    }
+
+    /// What has been found out up to now, also where conflicts have stopped the run; nil before that.
+    public var report: ImportReport? { pipeline.report }
+
+    /// Applies the change set until it is finished, interrupted or failed, and blocks this thread as long.
+    ///
+    /// - Returns: the job's report.
+    /// - Throws: `ImportError` with `.badInput` where the change set is none or conflicts stop it (``report`` lists them; nothing was
+    ///   written, or what was committed before stays and the job can be resumed); `.inUse` where another import has the store.
+    @discardableResult
+    public func run() throws -> ChangeOutcome { try pipeline.run(run) }
+
+    /// Compares the change set with the store, and writes nothing.
+    ///
+    /// - Returns: what a run would come to, as far as can be said before a change is made; its job is 0.
+    /// - Throws: `ImportError` as `run` does, also where conflicts would stop it.
+    @discardableResult
+    public func check() throws -> ImportReport {
+        let destination = SQLiteDestination(store, durability: pipeline.options.durability)
+        do {
+            try destination.checkIsThere()
+            try pipeline.options.check()
+            let changes = try KeptChanges(path, interruption)
+            var report = try check(changes.path).report
+            report.sources = [name]
+            report.state = .finished
+            return report
+        } catch {
+            throw destination.explain(error)
+        }
+    }
+
+    private func check(_ path: String) throws -> PatchCheck.Findings {
+        let check = PatchCheck(store: store, options: options, interruption: interruption, delegate: delegate)
+        var findings = try check.run(path, named: kept == nil ? self.path : path, compares: true)
+        findings.report.sources = [name]
+        pipeline.report = findings.report
+        if let breakOff = findings.breakOff {
+            guard findings.report.recordsRead > 0 else { throw breakOff }
+            progress.update { $0.messages.append("\(breakOff.message); only what precedes that is applied") }
+        }
+        if findings.stops > 0 { throw ImportError.conflicts(findings.stops, at: store, isBegun: false) }
+        return findings
+    }
+
+    private func run(_ context: RunContext, _ destination: SQLiteDestination) throws -> ChangeOutcome {
+        let job = PatchJob(context: context, destination: destination, delegate: delegate)
+        switch try destination.tidyingUp({ try decide(context, destination) }) {
+        case .nothing(let done):
+            destination.tidyUp()
+            return .init(report: try destination.report(of: done.id), wasAlreadyFinished: true)
+        case .resume(let open): return .init(report: try job.resume(open, options), wasAlreadyFinished: false)
+        case .begin:
+            let changes = try kept ?? KeptChanges(path, interruption)
+            let findings = try destination.tidyingUp { try check(changes.path) }
+            let planned = try planned(changes, findings, context, destination)
+            let report = try job.begin(planned, findings.header, beginning)
+            return .init(report: report, wasAlreadyFinished: false)
+        }
+    }
+
+    // MARK: What is to be done
+
+    private enum Decision {
+        case begin
+        case resume(StoredJob)
+        case nothing(StoredJob)
+    }
+
+    private func decide(_ context: RunContext, _ destination: SQLiteDestination) throws -> Decision {
+        try destination.read { journal in
+            let jobs = try journal.jobs()
+            let descriptions = path == "-" ? [] : try context.opener.describe(path, interruption: interruption)
+            func isSame(_ job: StoredJob) -> Bool {
+                job.change?.kind == .patch && !descriptions.isEmpty
+                    && JobOpening.areSame(job.sources.map(\.description), descriptions)
+            }
+            if let open = jobs.last(where: { $0.state != .finished }) {
+                guard isSame(open) else {
+                    throw ImportError(
+                        .jobUnfinished,
+                        at: store,
+                        "job \(open.id) is not finished, and could write over what is changed",
+                        advice: "Finish it with \(call: .resuming(store: store)), then give this command again."
+                    )
+                }
+                return .resume(open)
+            }
+            guard !context.options.again, let done = jobs.last(where: isSame), let now = descriptions.first else {
+                return .begin
+            }
+            guard !StoredJob.isUndone(done.id, jobs), !done.isEnded, done.change?.options == options else {
+                return .begin
+            }
+            let before = done.sources[0].description
+            if SourceCheck.isUntouched(now, since: before) { return .nothing(done) }
+            let check = SourceCheck(opener: context.opener, interruption: interruption)
+            return try check.isSame(now, as: done, source: 0, journal) ? .nothing(done) : .begin
+        }
+    }
+
+    private func planned(
+        _ changes: KeptChanges,
+        _ findings: PatchCheck.Findings,
+        _ context: RunContext,
+        _ destination: SQLiteDestination
+    ) throws -> StoredJob {
+        let token = UUID().uuidString.lowercased()
+        let kept = try changes.keep(beside: store, token, destination)
+        guard var description = try context.opener.describe(kept, interruption: interruption).first else {
+            throw ImportError(.fault, at: kept, "there is no change set")
+        }
+        description.name = name
+        let change = StoredJob.Change(
+            kind: .patch,
+            options: options,
+            endOffset: findings.endOffset,
+            hasDelegate: delegate == nil ? nil : true
+        )
+        var job = StoredJob(change, of: description, store: store)
+        job.token = token
+        return job
+    }
+}

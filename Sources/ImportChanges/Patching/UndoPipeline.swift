@@ -1,0 +1,202 @@
+import Foundation
+import ImportEngine
+import ImportModel
+import ImportSQLite
+import ImportSources
+
+/// Takes back what a job has done to a store: rows that it has inserted go, those that it has changed or deleted come back with their
+/// row ids.
+///
+/// ```swift
+/// var options = DifferenceOptions()
+/// options.entities = ["people"]
+/// let changes = URL(filePath: "monday.changes.ndjson")
+/// try StoreDifference(from: "sunday.sqlite", to: "monday.sqlite", options: options).write(to: ChangeSetWriter(changes))
+/// try PatchPipeline(changes, into: "sunday.sqlite").run()
+/// let outcome = try UndoPipeline(of: "sunday.sqlite").run()
+/// print(outcome.report.updated, outcome.report.conflicts ?? 0)
+/// ```
+///
+/// An undo is a job itself, so that it can be undone, which does again what was undone. A value that has changed since is a conflict
+/// (``PatchOptions/conflicts``). An import that has only inserted rows can be undone though nothing was kept, as long as nobody has
+/// changed these. A job that was interrupted may be undone, and is over then. It is run once.
+public final class UndoPipeline: Sendable {
+    /// Shared with observers.
+    public var progress: ImportProgress { pipeline.progress }
+    /// Shared with callers that may stop it.
+    public var interruption: Interruption { pipeline.interruption }
+    /// Announces the commit.
+    public var merges: MergeCenter { pipeline.merges }
+
+    private let number: Int64?
+    private let options: PatchOptions
+    private let pipeline: ChangePipeline
+    private var store: String { pipeline.store }
+
+    /// Prepares to undo a job; nothing is touched before `run`.
+    ///
+    /// - Parameters:
+    ///   - store: the SQLite file's path.
+    ///   - job: the job's number; nil for the newest one that is neither undone nor an undo itself.
+    ///   - options: of these `conflicts` count.
+    ///   - run: of these `durability` counts.
+    ///   - merges: where the commit is announced.
+    public init(
+        of store: String,
+        job: Int64? = nil,
+        options: PatchOptions = PatchOptions(),
+        run: RunOptions = RunOptions(),
+        merges: MergeCenter = MergeCenter()
+    ) {
+        number = job
+        self.options = options
+        pipeline = ChangePipeline(store, run, merges)
+    }
+
+    /// What has been found out up to now, also where conflicts have stopped the run; nil before that.
+    public var report: ImportReport? { pipeline.report }
+
+    /// Undoes the job, and blocks this thread as long.
+    ///
+    /// - Returns: the report of the undo.
+    /// - Throws: `ImportError` with `.badInput` where what the job has done was not kept, or conflicts stop it (``report`` lists
+    ///   them; nothing was written); `.noInput` where there is no such job; `.inUse` where another import has the store.
+    @discardableResult
+    public func run() throws -> ChangeOutcome {
+        try pipeline.run { context, destination in
+            let job = UndoJob(context: context, destination: destination)
+            switch try destination.tidyingUp({ try decide(destination) }) {
+            case .resume(let open): return .init(report: try job.resume(open, options), wasAlreadyFinished: false)
+            case .begin(let undone, let isKept):
+                if !isKept { try recover(undone, context, destination) }
+                try destination.tidyingUp { try check(undone.id) }
+                return .init(report: try job.begin(undoing: undone.id, options), wasAlreadyFinished: false)
+            }
+        }
+    }
+
+    /// Compares the rows with what the job has left; nothing is written where that stops it.
+    private func check(_ undone: Int64) throws {
+        let check = UndoCheck(store: store, job: undone, options: options, interruption: interruption)
+        let findings = try check.run()
+        pipeline.report = findings.report
+        if findings.stops > 0 { throw ImportError.conflicts(findings.stops, at: store, isBegun: false) }
+    }
+
+    // MARK: What is to be undone
+
+    private enum Decision {
+        case begin(StoredJob, isKept: Bool)
+        case resume(StoredJob)
+    }
+
+    private func decide(_ destination: SQLiteDestination) throws -> Decision {
+        try destination.read { journal in
+            let jobs = try journal.jobs()
+            if let open = jobs.last(where: { $0.state != .finished }), let undone = open.change?.undoes,
+                number.map({ $0 == undone || $0 == open.id }) ?? true
+            {
+                return .resume(open)
+            }
+            let job = try job(jobs)
+            if let open = jobs.last(where: { $0.state != .finished && $0.id != job.id }) {
+                throw ImportError(
+                    .jobUnfinished,
+                    at: store,
+                    "job \(open.id) is not finished, and could write over what is brought back",
+                    advice: "Finish it with \(call: .resuming(store: store)), then give this command again."
+                )
+            }
+            if StoredJob.isUndone(job.id, jobs), let undo = jobs.last(where: { $0.change?.undoes == job.id }) {
+                throw ImportError(
+                    .notUndoable,
+                    at: store,
+                    "job \(job.id) is undone already, by job \(undo.id)",
+                    advice: "To do it again, undo that: \(call: .undoing(store: store, job: undo.id))."
+                )
+            }
+            let log = try (journal as? any StoredJournal)?.readIfThere { try UndoLog.exists(job.id, $0) }
+            // An import that has no model yet has done nothing.
+            let isKept = log == true || job.state != .finished && job.keepsUndo && job.model == nil
+            if job.state != .finished,
+                let later = try (journal as? any StoredJournal)?.readIfThere({ try ImportUndo.superseding(job.id, $0) })
+                    ?? nil
+            {
+                throw ImportError(
+                    .notUndoable,
+                    at: store,
+                    "job \(job.id) is not finished, and its rows cannot be told from those of job \(later), which came to the same "
+                        + "tables",
+                    advice: "Finish it with \(call: .resuming(store: store)) first."
+                )
+            }
+            return .begin(job, isKept: isKept)
+        }
+    }
+
+    /// Keeps what it takes to undo a job that has only inserted rows.
+    private func recover(_ job: StoredJob, _ context: RunContext, _ destination: SQLiteDestination) throws {
+        guard let session = try destination.open() as? StoreSession else { throw notKept(job) }
+        let result = Result {
+            try session.write { database in
+                try BookkeepingSchema.prepareBookkeeping(database, store: store, all: true)
+                var job = job
+                if job.state != .finished {
+                    // What waits in it will not be done.
+                    let sources = SourceRecords(of: job, opener: context.opener, interruption: interruption)
+                    try job.end(sources, database) { try interruption.check() }
+                    try TableWitness.record(job.tables, database)
+                }
+                guard try ImportUndo.recover(job, database) else { throw notKept(job) }
+                try BookkeepingSchema.dropEmpty(database)
+            }
+        }
+        try session.close(leavesWAL: true)
+        try result.get()
+    }
+
+    private func notKept(_ job: StoredJob) -> ImportError {
+        ImportError(
+            .notUndoable,
+            at: store,
+            "what the rows were before job \(job.id) was not kept, or is forgotten",
+            advice:
+                "Compare the store with one from before the job, and patch it. Imports that only insert rows can be undone as long "
+                + "as nobody has changed these; \(.keepsUndo) keeps what any other needs."
+        )
+    }
+
+    private func job(_ jobs: [StoredJob]) throws -> StoredJob {
+        if let number {
+            if let job = jobs.first(where: { $0.id == number }) { return job }
+            throw ImportError(
+                .jobNotFound,
+                at: store,
+                "has no job \(number)",
+                advice: "\(call: .status) lists its jobs."
+            )
+        }
+        if let job = jobs.last(where: { $0.change?.kind != .undo && !StoredJob.isUndone($0.id, jobs) }) { return job }
+        throw ImportError(
+            .notUndoable,
+            at: store,
+            "there is no job that could be undone",
+            advice: "Name the undo that is to be undone; \(call: .status) lists the jobs."
+        )
+    }
+
+    // MARK: Forgetting
+
+    /// Forgets what was kept to undo jobs, which cannot be undone then.
+    ///
+    /// - Parameters:
+    ///   - store: the SQLite file's path.
+    ///   - job: the job's number; nil for all.
+    ///   - age: only those of jobs that were finished at least as long ago.
+    /// - Returns: the numbers of the jobs.
+    /// - Throws: `ImportError`: `.noInput` when the store is not there or has no such job, `.inUse` where an import has it.
+    @discardableResult
+    public static func forget(in store: String, job: Int64? = nil, olderThan age: Duration? = nil) throws -> [Int64] {
+        try UndoMemory(store: StoreFile.resolved(store)).forget(job, olderThan: age)
+    }
+}

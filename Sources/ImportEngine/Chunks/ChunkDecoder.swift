@@ -1,0 +1,339 @@
+import Foundation
+import ImportModel
+import ImportSources
+
+/// Decodes a chunk into batches of rows.
+///
+/// Made and used by one worker; it keeps its memory from chunk to chunk.
+package final class ChunkDecoder {
+    private let reader: ChunkReader
+    /// A decoder for each entity that a source has.
+    private var decoders: [RecordDecoder]
+    /// Decodes records of entities that relate to one another; nil where none do.
+    private let graph: GraphDecoder?
+    /// The same for most of them; nil where there are none such.
+    private var shortGraph: ShortGraphDecoder?
+    /// Whether nested objects and links are laid out.
+    private var laysOutGraph: Bool
+    /// Per source of the job, the index in `decoders` of each of its record paths.
+    private let places: [[Int]]
+    private let entities: Int
+    private let layouts: RowImageSchema?
+    private let maxDepth: Int
+    private var hasher = XXH3Hasher()
+    /// Whether the chunk has no more records.
+    package private(set) var isExhausted = true
+    /// How many records of the chunk are left.
+    package var recordsLeft: Int { (reader.chunk?.entry.records ?? 0) - reader.line }
+    /// What the records of the chunk are, in a retry; nil in an import.
+    private var retried: RetriedRecords?
+    /// A batch ends before its rejects take more memory than this, but for its last one.
+    private let maximumRejectBytes = 8 << 20
+    /// And so does one of related entities: how many rows a record has is not known beforehand.
+    private let maximumGraphBytes = 6 << 20
+
+    /// - Parameters:
+    ///   - plans: per source of the job, the plan of each of its record paths.
+    ///   - entities: how many entities the job has.
+    ///   - graph: the plan of its entities together, where they relate to one another.
+    ///   - layouts: the tables of the images that rows go into, where their plan says so; nil where none do.
+    ///   - options: the job's: how deeply a record may be nested, and what a value does that does not fit.
+    package init(
+        plans: [[EntityPlan]],
+        entities: Int,
+        graph: GraphPlan? = nil,
+        layouts: RowImageSchema? = nil,
+        options: JobOptions
+    ) {
+        self.graph = graph.map { GraphDecoder(plan: $0, options: options) }
+        shortGraph = graph.flatMap { ShortGraphDecoder($0, options: options) }
+        laysOutGraph = shortGraph != nil && layouts != nil
+        let maxDepth = options.maxDepth
+        reader = ChunkReader(maxDepth: maxDepth)
+        self.entities = entities
+        self.layouts = layouts
+        self.maxDepth = maxDepth
+        var decoders: [RecordDecoder] = []
+        places = plans.map { plans in
+            plans.map { plan in
+                if let place = decoders.firstIndex(where: { $0.plan === plan }) { return place }
+                decoders.append(RecordDecoder(plan: plan, onError: options.onError, isLossless: options.isLossless))
+                return decoders.count - 1
+            }
+        }
+        self.decoders = decoders
+    }
+
+    /// The bytes that the batches' texts are slices of.
+    package var bytes: [UInt8] { reader.bytes }
+
+    /// Takes the next chunk.
+    ///
+    /// - Parameters:
+    ///   - committed: what of it is committed already.
+    ///   - source: the name of its source, for messages.
+    ///   - retried: what its records are, in a retry; the source's plans are then those of all entities.
+    /// - Throws: `ImportError` when the file is not what was sealed, or its beginning not what was committed.
+    package func open(
+        _ chunk: SealedChunk,
+        skipping committed: CommittedPrefix,
+        source: String,
+        retried: RetriedRecords? = nil
+    ) throws {
+        try reader.open(chunk)
+        self.retried = retried
+        hasher = XXH3Hasher()
+        isExhausted = false
+        guard committed.records > 0 else { return }
+        reader.skip(committed.records)
+        hash(from: 0)
+        guard reader.line == committed.records, hasher.digest == committed.hash else {
+            throw ImportError.sourceChanged(source)
+        }
+    }
+
+    /// Decodes the next records.
+    ///
+    /// - Parameter maxRecords: how many at most, from 1.
+    package func decode(upTo maxRecords: Int, into decoded: inout DecodedBatch) {
+        decoded.layout?.reset()
+        decode(upTo: maxRecords, into: &decoded.rows, &decoded.layout)
+    }
+
+    private func decode(upTo maxRecords: Int, into batch: inout RowBatch, _ layout: inout RowImage?) {
+        batch.reset(entities: entities)
+        guard let chunk = reader.chunk, !isExhausted else { return }
+        prepare(&batch, &layout, records: min(maxRecords, chunk.entry.records - reader.line), in: chunk)
+        let first = reader.offset
+        var path = 0
+        let places = places[chunk.entry.source]
+        // Taken out meanwhile: as a local value it is changed without the checks that a class's properties need.
+        var decoders = decoders
+        self.decoders = []
+        let (retried, graph) = (retried, graph)
+        var shortGraph = retried == nil ? shortGraph : nil
+        self.shortGraph = retried == nil ? nil : self.shortGraph
+        shortGraph?.begin(layout)
+        if retried == nil { for place in decoders.indices { decoders[place].retry(nil) } }
+        let (source, opened) = (chunk.entry.source, layout)
+        reader.read(maxRecords) { line in
+            path = line.path
+            let record = retried?[line.ordinal]
+            let place = places[record?.entity ?? path]
+            let entity = Int(decoders[place].plan.index)
+            batch.recordsRead[entity] += 1
+            if let record, !record.isOpen {
+                batch.ignored[entity] += 1
+                return true
+            }
+            switch line.content {
+            case .record where record?.isText == true:
+                reject(line, .malformed, at: 0, decoders[place].plan, into: &batch)
+            case .record:
+                if let record {
+                    decoders[place].retry(record)
+                    graph?.retry(record)
+                }
+                // Not the line itself, which would be copied into the closure.
+                let (bytes, offset, byteOffset) = (line.bytes, line.offset, line.byteOffset)
+                let (ordinal, keys, prefix) = (line.ordinal, line.keys, line.prefix)
+                reader.record(of: line).withTokens { tokens in
+                    let input = RecordDecoder.Input(
+                        line: bytes,
+                        tokens: tokens,
+                        lineOffset: offset,
+                        source: source,
+                        byteOffset: byteOffset,
+                        ordinal: ordinal,
+                        keys: keys,
+                        prefix: prefix
+                    )
+                    if shortGraph?.decode(input, entity: entity, into: &batch) == true { return }
+                    if let graph {
+                        let first = batch.rows.count
+                        graph.decode(input, entity: entity, into: &batch)
+                        shortGraph?.note(first..<batch.rows.count, of: batch)
+                    } else {
+                        decoders[place].decode(input, into: &batch, laidOutIn: opened)
+                    }
+                }
+            case .broken(let code, let byte):
+                reject(line, code, at: byte, decoders[place].plan, into: &batch)
+            case .passedOver(let entry):
+                reject(line, chunk.entry.rejects[entry], decoders[place].plan, chunk, into: &batch)
+            }
+            // Rejects take many times the memory of their records: a batch of them ends early.
+            return batch.rejectBytes < maximumRejectBytes && (graph == nil || batch.footprint < maximumGraphBytes)
+        }
+        for place in decoders.indices { decoders[place].flush(into: &batch) }
+        graph?.flush(into: &batch)
+        shortGraph?.flush(into: &batch)
+        if shortGraph != nil { self.shortGraph = shortGraph }
+        self.decoders = decoders
+        layout?.finish()
+        hash(from: first)
+        // A chunk without records still ends its source.
+        isExhausted = reader.line >= chunk.entry.records
+        finish(&batch, path: path, chunk: chunk)
+    }
+
+    /// Reserves memory for the next records.
+    private func prepare(_ batch: inout RowBatch, _ layout: inout RowImage?, records: Int, in chunk: SealedChunk) {
+        let width = decoders.reduce(0) { max($0, $1.plan.attributes.count) }
+        if !open(&layout, records: records, in: chunk) { batch.reserve(cells: records * width) }
+        batch.reserve(rows: records, attributes: width)
+        if graph != nil { batch.reserve(nested: records) }
+    }
+
+    /// Lays out no more of an entity's rows.
+    package func closeLayouts(of entity: Int32) {
+        for decoder in decoders where decoder.plan.index == entity { decoder.plan.laysOutRows = false }
+        laysOutGraph = false
+    }
+
+    /// Lets a batch have a layout, where some rows may go into one.
+    ///
+    /// - Returns: whether all rows may.
+    private func open(_ layout: inout RowImage?, records: Int, in chunk: SealedChunk) -> Bool {
+        if let shortGraph { return open(&layout, for: shortGraph, records: records, in: chunk) }
+        guard let layouts, records >= RowImage.fewestRows, decoders.contains(where: \.plan.laysOutRows) else {
+            layout = nil
+            return false
+        }
+        let opened = layout ?? RowImage(layouts)
+        layout = opened
+        opened.reserve((bytes.count - reader.offset) / (chunk.entry.records - reader.line) * records)
+        for decoder in decoders where decoder.plan.laysOutRows { opened.open(decoder.plan.index) }
+        return decoders.allSatisfy(\.plan.laysOutRows)
+    }
+
+    /// The same for entities that relate to one another: their records' own rows have cells in any case.
+    private func open(
+        _ layout: inout RowImage?,
+        for graph: borrowing ShortGraphDecoder,
+        records: Int,
+        in chunk: SealedChunk
+    ) -> Bool {
+        guard laysOutGraph, retried == nil, let layouts, records >= RowImage.fewestRows else {
+            layout = nil
+            return false
+        }
+        let opened = layout ?? RowImage(layouts)
+        layout = opened
+        opened.reserve((bytes.count - reader.offset) / (chunk.entry.records - reader.line) * records)
+        for table in graph.tables { opened.open(table) }
+        return false
+    }
+
+    private func hash(from first: Int) {
+        let end = reader.offset
+        reader.bytes.withUnsafeBytes { hasher.update(UnsafeRawBufferPointer(rebasing: $0[first..<end])) }
+    }
+
+    private func finish(_ batch: inout RowBatch, path: Int, chunk: SealedChunk) {
+        // Beside its records a repair file has what describes them.
+        if isExhausted, retried == nil {
+            for (name, count) in chunk.entry.outside.sorted(by: { $0.key < $1.key }) {
+                batch.ledger.add(.outside, entity: -1, attribute: name, count: count)
+            }
+            if chunk.entry.isLast {
+                for path in chunk.entry.end.unseenPaths ?? [] {
+                    batch.ledger.add(.notFound, entity: -1, attribute: chunk.paths[path])
+                }
+            }
+        }
+        batch.end = BatchEnd(
+            byteOffset: isExhausted ? chunk.entry.endByte : reader.sourceOffset,
+            ordinal: chunk.entry.firstOrdinal + Int64(reader.line) - 1,
+            path: path,
+            chunkRecords: reader.line,
+            chunkHash: hasher.digest,
+            isChunkEnd: isExhausted
+        )
+    }
+
+    // MARK: Lines that are no records
+
+    private func reject(
+        _ line: ChunkReader.Line,
+        _ code: CoercionError.Code,
+        at place: Int,
+        _ plan: EntityPlan,
+        into batch: inout RowBatch
+    ) {
+        let (expected, found) =
+            switch code {
+            case .recordTooDeep: ("at most \(maxDepth) levels", "more")
+            case .invalidUTF8: ("UTF-8", "other bytes")
+            default: ("a JSON value", "something else")
+            }
+        let error = RecordError(
+            entity: plan.entity.name,
+            keyPath: "",
+            code: code,
+            expected: expected,
+            found: found,
+            byteOffset: line.byteOffset + Int64(max(place, line.prefix))
+        )
+        let (key, value) = KeyedLine.split(line.bytes, keys: line.keys)
+        let text = line.bytes[value]
+        batch.reject(
+            RowBatch.Reject(
+                entity: plan.index,
+                ordinal: line.ordinal,
+                byteOffset: line.byteOffset + Int64(value.lowerBound),
+                length: Int64(text.count),
+                errors: [error],
+                bytes: Array(text.buffer),
+                key: key
+            )
+        )
+    }
+
+    private func reject(
+        _ line: ChunkReader.Line,
+        _ entry: ChunkEntry.PassedOver,
+        _ plan: EntityPlan,
+        _ chunk: SealedChunk,
+        into batch: inout RowBatch
+    ) {
+        let code = CoercionError.Code(rawValue: entry.code) ?? .recordTooLarge
+        let (expected, found) =
+            code == .recordTooDeep
+            ? ("at most \(maxDepth) levels", "more")
+            : ("at most \(chunk.maxRecordBytes) bytes", "\(entry.length) bytes")
+        let error = RecordError(
+            entity: plan.entity.name,
+            keyPath: "",
+            code: code,
+            expected: expected,
+            found: found,
+            byteOffset: entry.firstByte
+        )
+        var head = Array(Data(base64Encoded: entry.head) ?? Data())
+        var key: String?
+        var prefix = 0
+        if line.keys > 0 {
+            let keys = Array((entry.keys ?? "{").utf8)
+            let member = keys + head + Array(repeating: UInt8(ascii: "}"), count: line.keys) + [0x0A]
+            let (name, value) = member.withUnsafeBufferPointer { KeyedLine.split(ByteView($0), keys: line.keys) }
+            // A key that is longer than what is kept has no value after it.
+            if !value.isEmpty {
+                key = name
+                prefix = max(0, value.lowerBound - keys.count)
+                head = Array(member[value])
+            }
+        }
+        batch.reject(
+            RowBatch.Reject(
+                entity: plan.index,
+                ordinal: line.ordinal,
+                byteOffset: entry.firstByte + Int64(prefix),
+                length: entry.length - Int64(prefix),
+                errors: [error],
+                bytes: head,
+                key: key
+            )
+        )
+    }
+}

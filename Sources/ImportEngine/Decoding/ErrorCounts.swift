@@ -1,0 +1,113 @@
+import ImportModel
+import ImportSources
+
+/// Errors counted by what is wrong at which key path, in the order in which they first came.
+package struct ErrorCounts {
+    /// What is counted together.
+    package struct Key: Hashable {
+        package let entity: ExactText
+        package let keyPath: ExactText
+        package let code: String
+        package let expected: ExactText
+        package let found: ExactText
+
+        package init(entity: String, keyPath: String, code: String, expected: String, found: String) {
+            self.entity = ExactText(entity)
+            self.keyPath = ExactText(keyPath)
+            self.code = code
+            self.expected = ExactText(expected)
+            self.found = ExactText(found)
+        }
+
+        package init(_ error: RecordError) {
+            self.init(
+                entity: error.entity,
+                keyPath: Self.withoutIndices(error.keyPath),
+                code: error.code.rawValue,
+                expected: error.expected,
+                // Each such record has another length.
+                found: error.code == .recordTooLarge ? "more" : error.found
+            )
+        }
+
+        /// The path with `[]` for array indices; what is in quotes is a key.
+        package static func withoutIndices(_ path: String) -> String {
+            guard path.utf8.contains(UInt8(ascii: "[")) else { return path }
+            var bytes: [UInt8] = []
+            var isQuoted = false
+            var isEscaped = false
+            var isIndex = false
+            for byte in path.utf8 {
+                if isIndex, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { continue }
+                isIndex = false
+                bytes.append(byte)
+                if isEscaped {
+                    isEscaped = false
+                } else if byte == UInt8(ascii: "'") {
+                    isQuoted.toggle()
+                } else if isQuoted, byte == UInt8(ascii: "\\") {
+                    isEscaped = true
+                } else if !isQuoted, byte == UInt8(ascii: "[") {
+                    isIndex = true
+                }
+            }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
+    /// A count, and where its first error is.
+    package struct Group {
+        package let key: Key
+        package var count: Int64
+        package var firstOrdinal: Int64
+        package var firstByteOffset: Int64
+    }
+
+    package private(set) var groups: [Group] = []
+    private var places: [Key: Int] = [:]
+
+    package init() {}
+
+    package var isEmpty: Bool { groups.isEmpty }
+
+    /// Counts an error of record `ordinal`.
+    package mutating func add(_ error: RecordError, ordinal: Int64) {
+        let key = Key(error)
+        guard let place = places[key] else {
+            places[key] = groups.count
+            groups.append(Group(key: key, count: 1, firstOrdinal: ordinal, firstByteOffset: error.byteOffset))
+            return
+        }
+        groups[place].count += 1
+        if ordinal < groups[place].firstOrdinal {
+            groups[place].firstOrdinal = ordinal
+            groups[place].firstByteOffset = error.byteOffset
+        }
+    }
+
+    /// Adds what was counted elsewhere.
+    package mutating func add(_ other: ErrorCounts) {
+        for group in other.groups {
+            guard let place = places[group.key] else {
+                places[group.key] = groups.count
+                groups.append(group)
+                continue
+            }
+            groups[place].count += group.count
+            guard group.firstOrdinal < groups[place].firstOrdinal else { continue }
+            groups[place].firstOrdinal = group.firstOrdinal
+            groups[place].firstByteOffset = group.firstByteOffset
+        }
+    }
+
+    /// The groups in the source order of their first errors; those of one record as they were added.
+    package var inSourceOrder: [Group] {
+        groups.indices.sorted { (groups[$0].firstOrdinal, $0) < (groups[$1].firstOrdinal, $1) }.map { groups[$0] }
+    }
+
+    package mutating func removeAll() {
+        guard !groups.isEmpty else { return }
+        groups.removeAll(keepingCapacity: true)
+        places.removeAll(keepingCapacity: true)
+    }
+}

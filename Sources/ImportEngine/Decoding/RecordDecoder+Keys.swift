@@ -1,0 +1,107 @@
+import ImportModel
+import ImportSources
+
+/// Which of the record's values are an attribute's: its keys are walked once, and each finds its slot.
+extension RecordDecoder {
+    /// Notes which tokens fill the slots below a node.
+    mutating func walk(_ object: Int, node: Int, isCovered: Bool, input: Input) {
+        // Pointers of their own: each look at a property of a class would else count its reference.
+        let (tokens, nodes, seen, slots) = (input.tokens, tree.nodes, marks.seen, marks.slots)
+        let generation = generation
+        var index = object &+ 1
+        let end = Int(tokens[object].next)
+        // Records of a kind have their keys in the same order, which is mostly that of the model.
+        var guess = node &+ 1
+        let last = nodes.end(of: node)
+        while index < end {
+            let key = tokens[index]
+            let value = index &+ 1
+            index = Int(tokens[value].next)
+            var child = guess
+            if key.hasEscapes || guess == last || !nodes.matches(guess, key.bytes(in: input.line)) {
+                child = self.child(of: node, key: key, input: input)
+                guard child >= 0 else {
+                    if !isCovered { countUnknown(value &- 1, in: node, input: input) }
+                    continue
+                }
+            }
+            guess = nodes.end(of: child)
+            if seen[child] == generation { takeBack(child, before: value, input: input) }
+            seen[child] = generation
+            let slot = nodes.slot(child)
+            if slot >= 0 {
+                slots[slot] = RecordMarks.Slot(generation: generation, token: Int32(truncatingIfNeeded: value))
+            }
+            if nodes.hasChildren(child) {
+                descend(value, node: child, isCovered: isCovered, input: input)
+            }
+        }
+    }
+
+    /// Goes on with the value of a key that leads to others.
+    private mutating func descend(_ value: Int, node: Int, isCovered: Bool, input: Input) {
+        let isRead = isCovered || tree.nodes.slot(node) >= 0
+        if input.tokens[value].kind == .object {
+            walk(value, node: node, isCovered: isRead, input: input)
+        } else {
+            cover(node, by: value, isRead: isRead, input)
+        }
+    }
+
+    /// The child with this key, or -1.
+    ///
+    /// Not inlined, as it is for keys that are not the next one.
+    @inline(never)
+    private mutating func child(of node: Int, key: RecordTape.Token, input: Input) -> Int {
+        guard key.hasEscapes else { return tree.child(of: node, key: key.bytes(in: input.line)) }
+        keyScratch.removeAll(keepingCapacity: true)
+        _ = Unescaping.append(key.bytes(in: input.line), to: &keyScratch)
+        return keyScratch.withUnsafeBufferPointer { tree.child(of: node, key: ByteView($0)) }
+    }
+
+    /// A key that is repeated: the last value counts, and nothing of the first one's subtree stays.
+    @inline(never)
+    private mutating func takeBack(_ child: Int, before value: Int, input: Input) {
+        let subtree = tree.subtree(child)
+        changes.removeAll { $0.kind != .duplicateKey && subtree.contains($0.node) }
+        changes.append((.duplicateKey, tree.path(child), child))
+        if isLossless { noteRepetition(of: child, value, input: input) }
+        for node in subtree {
+            marks.seen[node] = 0
+            let slot = tree.nodes.slot(node)
+            if slot >= 0 { marks.slots[slot].generation = 0 }
+        }
+    }
+
+    /// Where a value may lose nothing, a key that is repeated is an error: that of the attribute that reads it, if one
+    /// does, and else the record's.
+    private mutating func noteRepetition(of child: Int, _ value: Int, input: Input) {
+        let slot = tree.nodes.slot(child)
+        if slot >= 0 {
+            marks.repeated[slot] = generation
+        } else {
+            let (path, found) = (tree.path(child), Self.repeatedKey)
+            errors.append(error(.lossy, at: path, expected: "object", found: found, value, input))
+        }
+    }
+
+    static let repeatedKey = "key given twice"
+
+    private mutating func countUnknown(
+        _ key: Int,
+        in node: Int,
+        input: Input
+    ) {
+        var text: [UInt8] = []
+        let token = input.tokens[key].json(in: input.line)
+        if token.hasEscapes {
+            _ = Unescaping.append(token.bytes, to: &text)
+        } else {
+            text += token.bytes.buffer
+        }
+        let name = String(decoding: text.prefix(200), as: UTF8.self)
+        let own = AttributePath(keys: [name]).description
+        let path = node == 0 ? own : tree.path(node) + (own.hasPrefix("[") ? own : "." + own)
+        changes.append((.unknownKey, path, node))
+    }
+}

@@ -1,0 +1,166 @@
+import ImportModel
+
+/// The row of a record whose values have found their slots.
+extension RecordDecoder {
+    /// Appends the row of the values that fill the slots, or a reject.
+    ///
+    /// - Parameter isNoObject: whether the record is something else; it lacks everything then, and that it is none says
+    ///   it all.
+    package mutating func appendRow(
+        _ input: Input,
+        isNoObject: Bool,
+        to batch: inout RowBatch,
+        _ layout: RowImage?
+    ) {
+        let firstByte = batch.bytes.count
+        let count = fillCells(input, isNoObject: isNoObject, &batch)
+        guard errors.count == nulled.count else {
+            batch.bytes.removeLast(batch.bytes.count - firstByte)
+            batch.reject(reject(input, errors: errors + unmet))
+            return
+        }
+        if !changes.isEmpty { countChanges(&batch) }
+        if noteCount > 0 { countNotes() }
+        if !unmet.isEmpty {
+            batch.keep(reject(input, errors: errors + unmet, nulled: nulledNames))
+        } else if !errors.isEmpty {
+            batch.count(errors, nulled: nulledNames, entity: plan.index, ordinal: input.ordinal)
+        }
+        if plan.keepsPlaces { batch.places.append(place(input)) }
+        let isLaidOut = plan.laysOutRows && layOut(count, input, batch, layout)
+        batch.rows.append(
+            RowBatch.Row(
+                entity: plan.index,
+                parent: -1,
+                ordinal: input.ordinal,
+                firstCell: isLaidOut ? -1 : batch.cells.count,
+                firstPresenceWord: batch.presence.count,
+                unmet: unmet.isEmpty ? -1 : Int32(batch.unmet.count - 1)
+            )
+        )
+        if isLaidOut {
+            if batch.bytes.count > firstByte { batch.bytes.removeLast(batch.bytes.count - firstByte) }
+        } else {
+            batch.cells.append(contentsOf: UnsafeMutableBufferPointer(rebasing: marks.cells[..<count]))
+        }
+        let presence = marks.presence
+        if presence.count == 1 {
+            // One by one is several times as fast as all together.
+            batch.presence.append(presence[0])
+        } else {
+            batch.presence.append(contentsOf: presence)
+        }
+    }
+
+    /// Makes the cells of the values that fill the slots, and their presence mask.
+    ///
+    /// - Returns: how many cells there are.
+    @inline(__always)
+    mutating func fillCells(_ input: Input, isNoObject: Bool, _ batch: inout RowBatch) -> Int {
+        let (cells, presence) = (marks.cells, marks.presence)
+        let (tokens, attributes, slots) = (input.tokens, plan.attributes, marks.slots)
+        let (generation, isLossless) = (generation, isLossless)
+        var count = 0
+        for word in presence.indices { presence[word] = 0 }
+        for attribute in attributes.indices {
+            var slot = Int(attributes[attribute].firstSlot)
+            var token = slots[slot].generation == generation ? Int(slots[slot].token) : -1
+            if token < 0, attributes[attribute].hasMoreSlots {
+                (token, slot) = self.token(of: attribute)
+            }
+            let cell: Cell
+            if token >= 0 {
+                let value = tokens[token]
+                if !isLossless, let plain = plainCell(value, attributes[attribute], input) {
+                    cell = plain
+                } else {
+                    cell = self.cell(attribute, token: token, slot: slot, input: input, batch: &batch)
+                }
+            } else if token <= Self.retriedKeyToken {
+                cell = rareCell(attribute, token: token, slot: slot, input: input, batch: &batch)
+            } else if attributes[attribute].isGenerated, !isNoObject {
+                cell = generatedCell(attribute, input, &batch.bytes)
+            } else {
+                if attributes[attribute].isRequired, !isNoObject { missing(attribute, input) }
+                continue
+            }
+            cells[count] = cell
+            count &+= 1
+            presence[attribute >> 6] |= 1 << UInt64(attribute & 63)
+        }
+        return count
+    }
+
+    /// Lays out the row at hand.
+    ///
+    /// - Returns: whether it is there; its presence mask is then that of what the record mentions.
+    @inline(__always)
+    private func layOut(
+        _ count: Int,
+        _ input: Input,
+        _ batch: borrowing RowBatch,
+        _ layout: RowImage?
+    ) -> Bool {
+        guard let layout else { return false }
+        guard unmet.isEmpty else {
+            if !plan.keepsIncomplete { layout.close(plan.index) }
+            return false
+        }
+        let (cells, presence) = (marks.cells, marks.presence)
+        let isTaken = batch.bytes.withUnsafeBufferPointer { own in
+            let values = RowValues(
+                cells: UnsafeBufferPointer(rebasing: cells[..<count]),
+                chunk: input.chunk,
+                own: own,
+                defaults: UnsafeBufferPointer(start: nil, count: 0)
+            )
+            return layout.append(values, presence: presence, entity: plan.index)
+        }
+        if isTaken, plan.hasGenerated { forgetGenerated() }
+        return isTaken
+    }
+
+    /// Takes what was made for the row at hand out of its presence mask: it never replaces other values.
+    private func forgetGenerated() {
+        var next = 0
+        for attribute in plan.attributes.indices
+        where marks.presence[attribute >> 6] & (1 << UInt64(attribute & 63)) != 0 {
+            if marks.cells[next].isGenerated {
+                marks.presence[attribute >> 6] &= ~(1 << UInt64(attribute & 63))
+            }
+            next += 1
+        }
+    }
+
+    var nulledNames: [String] { nulled.map { plan.entity.attributes[$0].name } }
+
+    private mutating func missing(_ attribute: Int, _ input: Input) {
+        let error = plan.missing(attribute, byteOffset: position(of: input.root, input))
+        // Merged into a stored object, or left out for it, a record may lack what is not part of the identifier.
+        let onConflict = surroundings?.onConflict ?? plan.onConflict
+        let isAlwaysWhole = plan.identifier.isEmpty || [.replace, .error].contains(onConflict)
+        if isAlwaysWhole || plan.identifier.contains(attribute) {
+            if surroundings?.isPositional == true, plan.identifier.contains(attribute) { return }
+            errors.append(error)
+        } else {
+            unmet.append(error)
+        }
+    }
+
+    private func countChanges(_ batch: inout RowBatch) {
+        for change in changes { batch.ledger.add(change.kind, entity: plan.index, attribute: change.attribute) }
+    }
+
+    @inline(__always)
+    private func countNotes() {
+        let (notes, counts) = (marks.notes, marks.noteCounts)
+        for index in 0..<noteCount {
+            let first = Int(notes[index].attribute) &* CoercionNotes.count
+            var bits = notes[index].notes.rawValue
+            while bits != 0 {
+                counts[first &+ bits.trailingZeroBitCount] &+= 1
+                bits &= bits &- 1
+            }
+        }
+    }
+}

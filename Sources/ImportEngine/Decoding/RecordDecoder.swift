@@ -1,0 +1,220 @@
+import ImportModel
+import ImportSources
+
+/// Turns the records of one entity into rows.
+///
+/// The entity drives: each attribute looks its value up in the record, and what the record does not mention is left
+/// alone. Made and used by one worker.
+package struct RecordDecoder {
+    /// One record as it is handed to `decode`.
+    package struct Input {
+        /// The record's line of its chunk, and the tokens that were made from it.
+        package let line: ByteView
+        package let tokens: UnsafeBufferPointer<RecordTape.Token>
+        /// Where the line begins in the chunk's bytes.
+        package let lineOffset: Int
+        /// The source's index in the job, from 0.
+        package let source: Int
+        /// The source position of the line's first byte.
+        package let byteOffset: Int64
+        /// The record's number in the job.
+        package let ordinal: Int64
+        /// The token of the record's value; of its innermost key, or -1.
+        package private(set) var root: Int
+        package private(set) var recordKey: Int
+        /// How many keys the record's line has before it; none for a value within the record.
+        package private(set) var keys: Int
+        /// How many bytes of the line precede those that the source has in one piece.
+        package let prefix: Int
+
+        /// A record whose line has this number of keys before it.
+        package init(
+            line: ByteView,
+            tokens: UnsafeBufferPointer<RecordTape.Token>,
+            lineOffset: Int,
+            source: Int,
+            byteOffset: Int64,
+            ordinal: Int64,
+            keys: Int = 0,
+            prefix: Int = 0
+        ) {
+            self.line = line
+            self.tokens = tokens
+            self.lineOffset = lineOffset
+            self.source = source
+            self.byteOffset = byteOffset
+            self.ordinal = ordinal
+            self.keys = keys
+            self.prefix = prefix
+            root = 2 * keys
+            recordKey = 2 * keys - 1
+        }
+
+        /// The same record at a value within it.
+        package func nested(at token: Int, key: Int) -> Input {
+            var nested = self
+            (nested.root, nested.recordKey, nested.keys) = (token, key, token == root ? keys : 0)
+            return nested
+        }
+
+        /// The chunk's bytes up to the line's end.
+        package var chunk: UnsafeBufferPointer<UInt8> {
+            UnsafeBufferPointer(start: line.base - lineOffset, count: lineOffset + line.count)
+        }
+    }
+
+    /// Where a record was that is tried again.
+    package struct Origin: Sendable {
+        /// The source's index in the job that rejected it, from 0.
+        package let source: Int
+        /// The record's first byte in the source.
+        package let byteOffset: Int64
+    }
+
+    /// What is around a nested object, as far as its attributes read it.
+    struct Surroundings {
+        /// What it does to a stored object.
+        let onConflict: ConflictPolicy
+        /// Whether it may lack its identifier, as its index tells it apart.
+        let isPositional: Bool
+        /// Its index in its list, from 0.
+        let index: Int
+        /// By the slots that read them, attributes of the object around.
+        let values: [Int: Cell]
+    }
+
+    package let plan: EntityPlan
+    let tree: KeyTree
+    package let marks: RecordMarks
+    /// Makes the values of generated attributes.
+    package let identifiers: IdentifierGenerator
+    package var generation: UInt32 = 0
+    var keyScratch: [UInt8] = []
+    package let onError: ErrorPolicy
+    package let isLossless: Bool
+    package var errors: [RecordError] = []
+    /// The attributes that become null instead; of each of the other errors the record is rejected.
+    package var nulled: [Int] = []
+    /// What the record at hand lost or changed, and at or below which node; counted unless decoding makes it a reject.
+    package var changes: [(kind: LedgerKind, attribute: String, node: Int)] = []
+    /// How many of `marks.notes` are the record's at hand.
+    var noteCount = 0
+    /// Where the record at hand has something that is neither an object nor null above attributes: its tokens and nodes.
+    var covers: [(token: Int, node: Int)] = []
+    /// What an inserted object would need and the record lacks; it may be merged into one that has it.
+    package var unmet: [RecordError] = []
+    /// The keys that the record at hand had in its collections, in a retry, the innermost first: they are beside it there.
+    package var retriedKeys: [String] = []
+    /// Where the record at hand was before, in a retry.
+    ///
+    /// What is made for it is made of that: records of several repair files would else be taken for the same.
+    package var origin: Origin?
+    /// Stands for the token of one of `retriedKeys`, which is not on the tape.
+    static let retriedKeyToken = -2
+    /// Stand for the index in a list, and for an attribute of the object around, of a nested object.
+    static let indexToken = -3
+    static let parentToken = -4
+    /// What nested objects have of that; nil for a record itself.
+    var surroundings: Surroundings?
+
+    package init(plan: EntityPlan, onError: ErrorPolicy, isLossless: Bool) {
+        self.plan = plan
+        tree = plan.tree
+        self.onError = onError
+        self.isLossless = isLossless
+        marks = RecordMarks(plan)
+        identifiers = IdentifierGenerator(entity: plan.entity)
+    }
+
+    /// Appends the record's row to `batch`, or a reject with all of its errors.
+    ///
+    /// - Parameter layout: where rows go that are laid out; nil for none.
+    package mutating func decode(_ input: Input, into batch: inout RowBatch, laidOutIn layout: RowImage?) {
+        let isNoObject = find(input)
+        appendRow(input, isNoObject: isNoObject, to: &batch, layout)
+    }
+
+    /// Finds the values of the record, and forgets all that was noted of the one before.
+    ///
+    /// - Returns: whether it is something else than an object where the entity asks for one.
+    @inline(__always)
+    package mutating func find(_ input: Input) -> Bool {
+        generation &+= 1
+        if generation == 0 {
+            // After four billion records the marks of the first ones would count again.
+            marks.reset()
+            generation = 1
+        }
+        // Mostly they are empty.
+        if !errors.isEmpty { errors.removeAll(keepingCapacity: true) }
+        if !nulled.isEmpty { nulled.removeAll(keepingCapacity: true) }
+        if !unmet.isEmpty { unmet.removeAll(keepingCapacity: true) }
+        if !changes.isEmpty { changes.removeAll(keepingCapacity: true) }
+        noteCount = 0
+        if !covers.isEmpty { covers.removeAll(keepingCapacity: true) }
+        let root = input.tokens[input.root]
+        if plan.recordSlot >= 0 { fill(plan.recordSlot, input.root) }
+        if plan.recordKeySlot >= 0, input.recordKey >= 0 { fill(plan.recordKeySlot, input.recordKey) }
+        if !plan.outerKeySlots.isEmpty || !retriedKeys.isEmpty { fillKeys(input) }
+        if root.kind == .object {
+            walk(input.root, node: 0, isCovered: plan.recordSlot >= 0, input: input)
+            return false
+        }
+        if plan.elementSlot >= 0 {
+            fill(plan.elementSlot, input.root)
+            return false
+        }
+        guard plan.recordSlot >= 0 else {
+            errors.append(error(.notAnObject, at: "", expected: "object", found: root.kind.name, input.root, input))
+            return true
+        }
+        cover(0, by: input.root, isRead: true, input)
+        return false
+    }
+
+    /// Fills the slots of keys further out than the record's own, and of all that are beside it in a retry.
+    private mutating func fillKeys(_ input: Input) {
+        for (slot, level) in plan.outerKeySlots where level < input.keys { fill(slot, input.recordKey - 2 * level) }
+        for (slot, level) in plan.outerKeySlots + [(plan.recordKeySlot, 0)] where slot >= 0 && level < retriedKeys.count
+        {
+            fill(slot, Self.retriedKeyToken)
+        }
+    }
+
+    /// Says which reject is decoded next, in a retry; nil for records of an import.
+    package mutating func retry(_ record: RetriedRecords.Record?) {
+        retriedKeys = record?.keys ?? []
+        origin = record?.origin
+    }
+
+    @inline(__always)
+    package func fill(_ slot: Int, _ token: Int) {
+        marks.slots[slot] = RecordMarks.Slot(generation: generation, token: Int32(truncatingIfNeeded: token))
+    }
+
+    /// What the record has for an attribute: the first of its slots that is filled, and by which token; -1 for none.
+    ///
+    /// A slot that is only covered counts where no other one is filled.
+    package func token(of attribute: Int) -> (token: Int, slot: Int) {
+        var found = (token: -1, slot: -1)
+        for slot in plan.slots[attribute] where marks.slots[slot].generation == generation {
+            let token = Int(marks.slots[slot].token)
+            if token >= Self.retriedKeyToken { return (token, slot) }
+            if found.slot < 0 { found = (token, slot) }
+        }
+        return found
+    }
+
+    /// Adds what was noted of the records taken so far to the batch's ledger.
+    package mutating func flush(into batch: inout RowBatch) {
+        let counts = marks.noteCounts
+        for place in counts.indices where counts[place] > 0 {
+            let (attribute, bit) = place.quotientAndRemainder(dividingBy: CoercionNotes.count)
+            for kind in CoercionNotes(rawValue: 1 << UInt16(bit)).ledgerKinds {
+                let name = plan.entity.attributes[attribute].name
+                batch.ledger.add(kind, entity: plan.index, attribute: name, count: counts[place])
+            }
+            counts[place] = 0
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import ImportSources
+
+/// What happened to the objects of one entity.
+public struct EntityChanges: Sendable, Hashable {
+    /// The entity's name.
+    public let entity: String
+    /// The entity's table.
+    public let table: String
+    /// The entity's index in the job.
+    package let position: Int
+    /// The row ids of new objects, as ranges in ascending order where they came in that order.
+    ///
+    /// Where there would be too many (`maximumRanges`, and fewer where they come from another process), those that are
+    /// closest become one, and so has row ids that did not change.
+    public private(set) var insertedRanges: [ClosedRange<Int64>] = []
+    /// The row ids of changed objects, likewise.
+    public private(set) var updatedRanges: [ClosedRange<Int64>] = []
+    /// The row ids of objects that are gone, likewise.
+    ///
+    /// Others have the same identifier: they were merged into them, or their records are rejects now. A row id that is also
+    /// among the new or changed ones may be there or not: objects may go again that have just come, and the row ids that
+    /// become free are given to others.
+    public private(set) var deletedRanges: [ClosedRange<Int64>] = []
+    /// How many objects are new.
+    public private(set) var inserted: Int64 = 0
+    /// How many objects have changed.
+    public private(set) var updated: Int64 = 0
+    /// How many objects are gone.
+    public private(set) var deleted: Int64 = 0
+    /// Records whose object had all their values already.
+    ///
+    /// Less than 0 where records that earlier notifications counted here turn out, when all are in, to have changed their
+    /// object or to be rejects.
+    public package(set) var unchanged: Int64 = 0
+    /// Records left out: their object existed already, or what they would repair is repaired.
+    ///
+    /// Less than 0 where records that earlier notifications counted here turn out to be rejects.
+    public package(set) var ignored: Int64 = 0
+    /// Records that were not accepted.
+    public package(set) var rejected: Int64 = 0
+    /// What of it came from objects that were nested in records of any entity.
+    public package(set) var nested = NestedCounts()
+
+    /// At most this many ranges are kept; scattered row ids must not fill the memory.
+    public static let maximumRanges = 10_000
+    /// So many are kept of what one commit inserts, to know its rows one by one.
+    package static let maximumRangesOfCommit = 1 << 18
+    private var mostInserted = maximumRanges
+
+    /// - Parameter isOfCommit: whether it is about one commit, until it is announced.
+    package init(entity: String, table: String, position: Int = 0, isOfCommit: Bool = false) {
+        self.entity = entity
+        self.table = table
+        self.position = position
+        if isOfCommit { mostInserted = Self.maximumRangesOfCommit }
+    }
+
+    /// The same for those who are notified of it.
+    package var announced: EntityChanges {
+        guard mostInserted > Self.maximumRanges else { return self }
+        var copy = self
+        copy.mostInserted = Self.maximumRanges
+        if insertedRanges.count > Self.maximumRanges {
+            copy.insertedRanges = Self.coarsen(insertedRanges, to: Self.maximumRanges)
+        }
+        return copy
+    }
+
+    /// Puts together what was counted elsewhere.
+    package init(
+        of totals: EntityTotals,
+        position: Int,
+        inserted: (count: Int64, ranges: [ClosedRange<Int64>]),
+        updated: (count: Int64, ranges: [ClosedRange<Int64>]),
+        deleted: (count: Int64, ranges: [ClosedRange<Int64>])
+    ) {
+        self.init(entity: totals.entity, table: totals.table, position: position)
+        (self.inserted, insertedRanges) = inserted
+        (self.updated, updatedRanges) = updated
+        (self.deleted, deletedRanges) = deleted
+    }
+
+    /// Whether it says nothing.
+    public var isEmpty: Bool {
+        inserted == 0 && updated == 0 && deleted == 0 && unchanged == 0 && ignored == 0 && rejected == 0
+            && nested.isEmpty
+    }
+
+    package mutating func insert(_ rowID: Int64) {
+        inserted += 1
+        Self.append(rowID...rowID, to: &insertedRanges, most: mostInserted)
+    }
+
+    package mutating func insert(_ rowIDs: ClosedRange<Int64>) {
+        inserted += Int64(rowIDs.count)
+        Self.append(rowIDs, to: &insertedRanges, most: mostInserted)
+    }
+
+    package mutating func update(_ rowID: Int64) {
+        updated += 1
+        Self.extend(&updatedRanges, with: rowID)
+    }
+
+    /// Notes that an object has changed by what other objects say: no record of its own is counted.
+    package mutating func touch(_ rowID: Int64) {
+        update(rowID)
+        nested.touched += 1
+    }
+
+    package mutating func delete(_ rowID: Int64) {
+        deleted += 1
+        Self.extend(&deletedRanges, with: rowID)
+    }
+
+    /// How many ranges it has.
+    package var rangeCount: Int { insertedRanges.count + updatedRanges.count + deletedRanges.count }
+
+    /// The same, with at most this many ranges of each kind, in ascending order.
+    package func coarsened(to count: Int) -> EntityChanges {
+        var copy = self
+        copy.insertedRanges = Self.coarsen(insertedRanges, to: count)
+        copy.updatedRanges = Self.coarsen(updatedRanges, to: count)
+        copy.deletedRanges = Self.coarsen(deletedRanges, to: count)
+        return copy
+    }
+
+    /// Whether it is about the same entity of the same table, whichever job has imported it.
+    package func isAbout(_ other: EntityChanges) -> Bool {
+        ExactText(entity) == ExactText(other.entity) && ExactText(table) == ExactText(other.table)
+    }
+
+    /// Takes in what happened next.
+    package mutating func add(_ next: EntityChanges) {
+        for range in next.insertedRanges { Self.append(range, to: &insertedRanges, most: mostInserted) }
+        for range in next.updatedRanges { Self.append(range, to: &updatedRanges) }
+        for range in next.deletedRanges { Self.append(range, to: &deletedRanges) }
+        inserted = inserted.addingClamped(next.inserted)
+        updated = updated.addingClamped(next.updated)
+        deleted = deleted.addingClamped(next.deleted)
+        unchanged = unchanged.addingClamped(next.unchanged)
+        ignored = ignored.addingClamped(next.ignored)
+        rejected = rejected.addingClamped(next.rejected)
+        nested.add(next.nested)
+    }
+
+    /// What records of the entity came to, without nested objects.
+    package var records: (inserted: Int64, updated: Int64, deleted: Int64) {
+        (
+            inserted.subtractingClamped(nested.inserted),
+            updated.subtractingClamped(nested.updated.addingClamped(nested.touched)),
+            deleted.subtractingClamped(nested.deleted)
+        )
+    }
+
+    /// How many records of the entity were read for all that.
+    package var recordsRead: Int64 {
+        let (inserted, updated, _) = records
+        return [updated, unchanged, ignored, rejected].reduce(inserted) { $0.addingClamped($1) }
+    }
+
+    @inline(__always)
+    private static func extend(_ ranges: inout [ClosedRange<Int64>], with rowID: Int64) {
+        append(rowID...rowID, to: &ranges)
+    }
+
+    @inline(__always)
+    private static func append(
+        _ range: ClosedRange<Int64>,
+        to ranges: inout [ClosedRange<Int64>],
+        most: Int = maximumRanges
+    ) {
+        if let last = ranges.last, range.lowerBound > last.lowerBound, range.lowerBound - 1 <= last.upperBound {
+            ranges[ranges.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+        } else if ranges.count < most {
+            ranges.append(range)
+        } else {
+            // Half of them, so that it does not come to this with every row.
+            ranges = coarsen(ranges + [range], to: most / 2)
+        }
+    }
+
+    /// At most this many ranges that have all the row ids in them: where there are more, those that are closest become one.
+    private static func coarsen(_ ranges: [ClosedRange<Int64>], to count: Int) -> [ClosedRange<Int64>] {
+        var joined: [ClosedRange<Int64>] = []
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = joined.last, range.lowerBound <= last.upperBound || range.lowerBound - 1 == last.upperBound {
+                joined[joined.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+            } else {
+                joined.append(range)
+            }
+        }
+        guard joined.count > count else { return joined }
+        let gaps = zip(joined, joined.dropFirst()).map { UInt64(bitPattern: $1.lowerBound &- $0.upperBound) }
+        var widest = Set(gaps.indices.sorted { gaps[$0] > gaps[$1] }.prefix(count - 1))
+        var result = [joined[0]]
+        for (place, range) in joined.dropFirst().enumerated() {
+            if widest.remove(place) != nil {
+                result.append(range)
+            } else {
+                result[result.count - 1] = result[result.count - 1].lowerBound...range.upperBound
+            }
+        }
+        return result
+    }
+}

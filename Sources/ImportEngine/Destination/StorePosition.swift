@@ -1,0 +1,22 @@
+/// How far somebody has followed the commits of a store.
+///
+/// It can be kept, and given to a `StoreFollower` later: then nothing that was committed meanwhile is missed, and nothing
+/// comes twice.
+public struct StorePosition: Sendable, Hashable, Codable {
+    /// Tells the store from others; nil where nothing was followed yet.
+    package let store: Int64?
+    /// The number of the last entry of the store's log that was seen; 0 for none.
+    package let sequence: Int64
+    /// Tells that entry from one that has the same number in a copy of the store, or that came instead of one that a
+    /// power cut took away.
+    package let stamp: Int64
+
+    package init(store: Int64?, sequence: Int64, stamp: Int64) {
+        self.store = store
+        self.sequence = sequence
+        self.stamp = stamp
+    }
+
+    /// Before the first commit of any store.
+    public static let start = StorePosition(store: nil, sequence: 0, stamp: 0)
+}

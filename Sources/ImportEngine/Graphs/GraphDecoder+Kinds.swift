@@ -1,0 +1,184 @@
+import ImportModel
+import ImportSources
+
+/// Knows of which entities stored objects are.
+package protocol StoredKinds: AnyObject {
+    /// The entity of a stored object, by its index in the model; nil where there is none.
+    ///
+    /// - Parameters:
+    ///   - entity: one in whose table it would be.
+    ///   - key: its identifier.
+    func kind(of entity: Int, _ key: [Cell], _ values: RowValues) -> Int?
+}
+
+/// Of which entity an object is: what it names, what is stored, or what is asked for.
+extension GraphDecoder {
+    /// An object's identifier, and the entity in whose table it is.
+    struct DecidedKey: Hashable {
+        let home: Int
+        let key: KeyBytes
+    }
+
+    /// The entity of an object.
+    ///
+    /// - Returns: nil where there is none, which is an error, or where it is not known yet.
+    package func kind(
+        of entity: Int,
+        _ around: Around?,
+        _ input: RecordDecoder.Input,
+        into batch: inout RowBatch
+    ) -> Int? {
+        let chosen = chosen(of: entity, input)
+        var node = chosen
+        if plan.nodes[entity].isShared {
+            if storedKinds == nil, plan.nodes[chosen].isOpen {
+                isOpen = true
+                return nil
+            }
+            if storedKinds != nil, let cells = identifier(of: entity, around, input, &batch) {
+                if let stored = storedKind(of: entity, cells, input, batch) {
+                    guard let kind = merged(stored, chosen, asked: entity) else {
+                        wrongEntity(entity, chosen, stored, input)
+                        return nil
+                    }
+                    node = kind
+                }
+                let home = plan.layout.home(of: entity)
+                decided[DecidedKey(home: home, key: KeyBytes(cells, batch.bytes, input))] = node
+            }
+        }
+        guard plan.nodes[node].isAbstract else { return node }
+        error(
+            .abstractEntity,
+            entity,
+            at: "",
+            expected: "an object that says which subentity of \(plan.nodes[node].plan.entity.name) it is",
+            found: "object",
+            input.root,
+            input
+        )
+        return nil
+    }
+
+    /// What a stored object is with what is said of it; nil where that contradicts it.
+    private func merged(_ stored: Int, _ chosen: Int, asked: Int) -> Int? {
+        let hierarchy = plan.layout.hierarchy
+        let kinds = hierarchy.chain(of: stored)
+        if kinds.contains(asked), chosen == asked || kinds.contains(chosen) { return stored }
+        // Nothing has said yet what a stub is.
+        let mayBeStub = plan.layout.relationships.contains {
+            $0.description.unresolved == .stub && plan.layout.home(of: $0.destination) == plan.layout.home(of: asked)
+        }
+        return mayBeStub && hierarchy.chain(of: chosen).contains(stored) ? chosen : nil
+    }
+
+    private func wrongEntity(_ entity: Int, _ chosen: Int, _ stored: Int, _ input: RecordDecoder.Input) {
+        error(
+            .wrongEntity,
+            entity,
+            at: "",
+            expected: plan.nodes[chosen].plan.entity.name,
+            found: "stored \(plan.nodes[stored].plan.entity.name)",
+            input.root,
+            input
+        )
+    }
+
+    private func identifier(
+        of entity: Int,
+        _ around: Around?,
+        _ input: RecordDecoder.Input,
+        _ batch: inout RowBatch
+    ) -> [Cell]? {
+        let key = around?.key ?? input.recordKey
+        return nestedKey(of: input.root, key, entity, around: around, input, &batch)?.cells
+    }
+
+    /// The entity of an object that is stored, or that the record at hand has already.
+    private func storedKind(
+        of entity: Int,
+        _ cells: [Cell],
+        _ input: RecordDecoder.Input,
+        _ batch: borrowing RowBatch
+    ) -> Int? {
+        let key = DecidedKey(home: plan.layout.home(of: entity), key: KeyBytes(cells, batch.bytes, input))
+        if let decided = decided[key] { return decided }
+        return batch.bytes.withUnsafeBufferPointer { own in
+            cells.withUnsafeBufferPointer { buffer in
+                let values = RowValues(cells: buffer, chunk: input.chunk, own: own, defaults: own)
+                return storedKinds?.kind(of: entity, cells, values)
+            }
+        }
+    }
+
+    /// The subentity that an object names, each asked in turn, or else the entity that is asked for.
+    private func chosen(of entity: Int, _ input: RecordDecoder.Input) -> Int {
+        var kind = entity
+        // Each is below the one before.
+        while let next = subentity(of: kind, input), next != kind { kind = next }
+        return kind
+    }
+
+    private func subentity(of entity: Int, _ input: RecordDecoder.Input) -> Int? {
+        let node = plan.nodes[entity]
+        guard !node.subentities.isEmpty else { return nil }
+        decoders[entity].surroundings = nil
+        _ = decoders[entity].find(input)
+        for slot in node.subentitySlots {
+            guard let token = decoders[entity].token(inSlot: slot) else { continue }
+            let name = text(of: token, input)
+            if let found = name.flatMap({ node.subentities[ExactText($0)] }),
+                plan.layout.hierarchy.chain(of: found).contains(entity)
+            {
+                return found
+            }
+            break
+        }
+        return nil
+    }
+
+    private func text(of token: Int, _ input: RecordDecoder.Input) -> String? {
+        let json = input.tokens[token].json(in: input.line)
+        switch json.kind {
+        case .object, .array, .null: return nil
+        case .string where json.hasEscapes:
+            var text: [UInt8] = []
+            _ = Unescaping.append(json.bytes, to: &text)
+            return String(decoding: text, as: UTF8.self)
+        case .string, .number, .boolean: return String(decoding: json.bytes.buffer, as: UTF8.self)
+        }
+    }
+
+    /// Whether a nested object is no more than a reference: it has its identifier only, and its entity requires more.
+    ///
+    /// - Parameter cells: its identifier.
+    package func isReference(
+        _ entity: Int,
+        _ cells: [Cell],
+        _ input: RecordDecoder.Input,
+        _ batch: borrowing RowBatch
+    ) -> Bool {
+        guard input.tokens[input.root].kind == .object else { return false }
+        var node = entity
+        if plan.nodes[entity].isShared {
+            node = chosen(of: entity, input)
+            if storedKinds == nil {
+                // It is decoded again if what is stored matters.
+                isOpen = isOpen || plan.nodes[node].isOpen
+            } else if let stored = storedKind(of: entity, cells, input, batch) {
+                node = merged(stored, node, asked: entity) ?? node
+            }
+        }
+        guard plan.nodes[node].requiresMore else { return false }
+        _ = decoders[node].find(input)
+        let entityPlan = plan.nodes[node].plan
+        for attribute in 0..<plan.nodes[node].rows.attributeCount
+        where !entityPlan.identifier.contains(attribute) && decoders[node].token(of: attribute).slot >= 0 {
+            return false
+        }
+        return plan.nodes[node].relationships.allSatisfy { relationship in
+            if case .missing = found(relationship, in: node).1 { return true }
+            return false
+        }
+    }
+}

@@ -1,0 +1,387 @@
+import ImportModel
+import ImportSources
+
+/// Turns records of entities that relate to one another into rows and what they say of one another.
+///
+/// An object's own row comes before those nested in it, depth first in the order of the model's relationships. One error
+/// anywhere in a record makes a reject of all of it. Made and used by one worker.
+package final class GraphDecoder {
+    /// The object around a nested one.
+    package struct Around {
+        /// The index of its row in the batch, and its entity.
+        package let row: Int
+        package let node: Int
+        package let relationship: GraphPlan.Relationship
+        /// The index of the nested object in its list, from 0.
+        package let index: Int
+        /// The token of the nested object's key, where the collection is an object; else -1.
+        package let key: Int
+        /// Its index in the JSON, from 0; -1 for a to-one.
+        package let place: Int
+
+        package var isInList: Bool { place >= 0 }
+    }
+
+    /// What a record has for a relationship.
+    package enum Value {
+        case missing
+        /// Null, or something above it on its path that is no object.
+        case null(Int)
+        case token(Int)
+        case members(Int)
+        case parts([Int])
+    }
+
+    /// A step on the way to the object at hand, for errors.
+    private struct Step {
+        let path: String
+        let index: Int
+    }
+
+    package let plan: GraphPlan
+    package let onError: ErrorPolicy
+    package let isLossless: Bool
+    /// Whether null leaves the list of what an object owns as it is, as a missing key does.
+    private let keepsListsAtNull: Bool
+    var decoders: [RecordDecoder]
+    let digester = StatementDigester()
+    private var path: [Step] = []
+    // Of the record at hand:
+    package var errors: [RecordError] = []
+    /// Whether its links only add to what is there, provided that its own object is new.
+    package var isAppendable = true
+    /// The errors of values that become null instead, with their entity and attribute.
+    private var nulled: [(entity: Int, attribute: String, error: RecordError)] = []
+    private var changes: [(kind: LedgerKind, entity: Int, attribute: String)] = []
+    private var notes: [(entity: Int, note: RecordMarks.Note)] = []
+    /// Whether it has objects that are what stored ones are, and these are not known.
+    package var isOpen = false
+    /// The objects of the record whose entities are decided, by their identifiers.
+    var decided: [DecidedKey: Int] = [:]
+    /// Knows of which entities stored objects are; nil while the objects before are not stored yet.
+    let storedKinds: (any StoredKinds)?
+    /// Whether the cells of a reference, an identifier or other attributes, lead to nothing when the job ends.
+    ///
+    /// nil where none makes a reject of its record.
+    package var isUnmet: ((Int, [Cell], _ isNamed: Bool, RecordDecoder.Input, [UInt8]) -> Bool)?
+    /// What the next record is, in a retry.
+    private var retried: RetriedRecords.Record?
+
+    /// - Parameter storedKinds: knows what stored objects are; without it, records that need it are left to be decoded when they
+    ///   are written.
+    package init(plan: GraphPlan, options: JobOptions, storedKinds: (any StoredKinds)? = nil) {
+        self.plan = plan
+        self.storedKinds = storedKinds
+        onError = options.onError
+        isLossless = options.isLossless
+        keepsListsAtNull = options.mirror != nil
+        decoders = plan.nodes.map {
+            RecordDecoder(plan: $0.plan, onError: options.onError, isLossless: options.isLossless)
+        }
+    }
+
+    /// Says which reject is decoded next, in a retry; nil for records of an import.
+    package func retry(_ record: RetriedRecords.Record?) {
+        retried = record
+        for index in decoders.indices { decoders[index].retry(record) }
+    }
+
+    /// Whether a null leaves what a relationship leads to as it is.
+    func keepsAtNull(_ relationship: GraphPlan.Relationship) -> Bool {
+        keepsListsAtNull && plan.layout.relationships[relationship.index].isOwnedList
+    }
+
+    /// Adds what was noted of the records taken so far to the batch's ledger.
+    package func flush(into batch: inout RowBatch) {
+        for index in decoders.indices { decoders[index].flush(into: &batch) }
+    }
+
+    /// Appends the rows of a record of an entity to `batch`, or a reject with all of its errors.
+    package func decode(_ input: RecordDecoder.Input, entity: Int, into batch: inout RowBatch) {
+        errors.removeAll(keepingCapacity: true)
+        nulled.removeAll(keepingCapacity: true)
+        changes.removeAll(keepingCapacity: true)
+        notes.removeAll(keepingCapacity: true)
+        path.removeAll(keepingCapacity: true)
+        isAppendable = plan.isAppendable
+        decided.removeAll(keepingCapacity: true)
+        isOpen = false
+        let before = BatchEndings(batch)
+        let row = batch.rows.count
+        take(input, entity: entity, around: nil, into: &batch)
+        if isOpen {
+            before.restore(&batch)
+            return leaveOpen(input, entity: entity, into: &batch)
+        }
+        guard errors.isEmpty else {
+            before.restore(&batch)
+            let name = plan.nodes[entity].plan.entity.name
+            let all = (errors + nulled.map(\.error)).map { $0.of(name) }.sorted { $0.byteOffset < $1.byteOffset }
+            batch.reject(decoders[entity].reject(input, errors: all))
+            return
+        }
+        count(input, entity, into: &batch)
+        append(
+            GraphBatch.Record(
+                row: row,
+                statements: before.statements..<batch.graph.statements.count,
+                isAppendable: isAppendable
+            ),
+            entity,
+            input,
+            &batch
+        )
+    }
+
+    /// Appends a record that is decoded when it is written: its row says no more than which one it is.
+    private func leaveOpen(_ input: RecordDecoder.Input, entity: Int, into batch: inout RowBatch) {
+        _ = decoders[entity].find(input)
+        let row = NewRow(
+            firstCell: batch.cells.count,
+            presence: Array(repeating: 0, count: decoders[entity].marks.presence.count)
+        )
+        let index = append(row, GraphBatch.Nested(relationship: -1), parent: -1, entity, [], input, &batch)
+        let end = batch.graph.statements.count
+        append(
+            GraphBatch.Record(row: index, statements: end..<end, isAppendable: false, isOpen: true),
+            entity,
+            input,
+            &batch
+        )
+    }
+
+    private func append(
+        _ record: GraphBatch.Record,
+        _ entity: Int,
+        _ input: RecordDecoder.Input,
+        _ batch: inout RowBatch
+    ) {
+        batch.places.append(decoders[entity].place(input))
+        if let retried { batch.graph.retried.append(retried) }
+        batch.graph.records.append(record)
+    }
+
+    private func count(_ input: RecordDecoder.Input, _ record: Int, into batch: inout RowBatch) {
+        let name = plan.nodes[record].plan.entity.name
+        for change in changes {
+            batch.ledger.add(change.kind, entity: Int32(change.entity), attribute: change.attribute)
+        }
+        for (entity, note) in notes { decoders[entity].marks.count(note) }
+        for (entity, attribute, error) in nulled {
+            batch.count([error.of(name)], nulled: [attribute], entity: Int32(entity), ordinal: input.ordinal)
+        }
+    }
+
+    // MARK: Notes
+
+    /// Counts something that is not lost with the record.
+    package func note(_ kind: LedgerKind, _ entity: Int, _ attribute: String) {
+        changes.append((kind, entity, attribute))
+    }
+
+    /// The key path of something at a path within the object at hand.
+    package func keyPath(_ own: String) -> String {
+        var text = ""
+        for step in path {
+            append(step.path, to: &text)
+            if step.index >= 0 { text += "[\(step.index)]" }
+        }
+        append(own, to: &text)
+        return text
+    }
+
+    private func append(_ path: String, to text: inout String) {
+        // An element that is no object is where its list has it.
+        if path == AttributePath.element.description || path.isEmpty { return }
+        text += text.isEmpty || path.hasPrefix("[") ? path : "." + path
+    }
+
+    package func error(
+        _ code: CoercionError.Code,
+        _ node: Int,
+        at own: String,
+        expected: String,
+        found: String,
+        _ token: Int,
+        _ input: RecordDecoder.Input
+    ) {
+        let path = keyPath(own)
+        errors.append(
+            decoders[node].error(code, at: path, expected: expected, found: found, token, input)
+        )
+    }
+
+    /// Notes that a reference leads to nothing, where that makes a reject of the record.
+    func checkIsMet(
+        _ relationship: GraphPlan.Relationship,
+        _ cells: [Cell],
+        isNamed: Bool,
+        _ node: Int,
+        at own: String,
+        _ token: Int,
+        _ input: RecordDecoder.Input,
+        _ batch: borrowing RowBatch
+    ) {
+        guard let isUnmet, isUnmet(relationship.index, cells, isNamed, input, batch.bytes) else { return }
+        error(
+            .unresolved,
+            node,
+            at: own,
+            expected: "\(relationship.description.destination) that is there",
+            found: "reference to nothing",
+            token,
+            input
+        )
+    }
+
+    /// Does something with the path of a nested object.
+    package func within(_ path: String, index: Int, _ body: () -> Void) {
+        self.path.append(Step(path: path, index: index))
+        body()
+        self.path.removeLast()
+    }
+
+    // MARK: Objects
+
+    /// Appends the rows of an object and of all that is nested in it.
+    ///
+    /// - Returns: the index of its own row in the batch; -1 where it has none, as there is an error.
+    @discardableResult
+    package func take(
+        _ input: RecordDecoder.Input,
+        entity: Int,
+        around: Around?,
+        into batch: inout RowBatch
+    ) -> Int {
+        guard let node = kind(of: entity, around, input, into: &batch) else { return -1 }
+        let isNoObject = find(input, node, around, batch)
+        let stated = plan.nodes[node].relationships.map { found($0, in: node) }
+        let count = decoders[node].fillCells(input, isNoObject: isNoObject, &batch)
+        collect(node)
+        let row = append(count, node, chosen: node != entity, stated, around, input, into: &batch)
+        for (relationship, value) in stated {
+            state(relationship, value, of: row, node, around, input, into: &batch)
+        }
+        return row
+    }
+
+    private func find(
+        _ input: RecordDecoder.Input,
+        _ node: Int,
+        _ around: Around?,
+        _ batch: borrowing RowBatch
+    ) -> Bool {
+        guard let around else {
+            decoders[node].surroundings = nil
+            return decoders[node].find(input)
+        }
+        let entityPlan = plan.nodes[node].plan
+        var values: [Int: Cell] = [:]
+        for (slot, attribute) in entityPlan.parentSlots {
+            values[slot] = cell(of: attribute, inRow: around.row, node: around.node, batch)
+        }
+        decoders[node].surroundings = RecordDecoder.Surroundings(
+            onConflict: around.relationship.description.onConflict,
+            isPositional: around.relationship.isToldByPlace,
+            index: max(0, around.place),
+            values: values
+        )
+        let isNoObject = decoders[node].find(input)
+        if entityPlan.indexSlot >= 0, around.isInList {
+            decoders[node].fill(entityPlan.indexSlot, RecordDecoder.indexToken)
+        }
+        for slot in values.keys { decoders[node].fill(slot, RecordDecoder.parentToken) }
+        return isNoObject
+    }
+
+    /// The cell of an attribute of a row; nil where its record does not mention it.
+    private func cell(of attribute: String, inRow row: Int, node: Int, _ batch: borrowing RowBatch) -> Cell? {
+        let attributes = plan.nodes[node].plan.entity.attributes
+        guard let place = attributes.firstIndex(where: { ExactText($0.name) == ExactText(attribute) }) else {
+            return nil
+        }
+        var next = batch.rows[row].firstCell
+        for other in 0..<place where batch.isPresent(other, in: batch.rows[row]) { next += 1 }
+        return batch.isPresent(place, in: batch.rows[row]) ? batch.cells[next] : nil
+    }
+
+    /// Moves what a decoder has noted of the object at hand to the record.
+    private func collect(_ node: Int) {
+        let prefix = !path.isEmpty
+        let attributes = plan.nodes[node].plan.entity.attributes
+        var nulls = decoders[node].nulled[...]
+        if !decoders[node].errors.isEmpty {
+            let isNulled = decoders[node].errors.count == nulls.count
+            for error in decoders[node].errors {
+                let error = prefix ? error.moved(to: keyPath(error.keyPath)) : error
+                if isNulled, let attribute = nulls.popFirst() {
+                    nulled.append((node, attributes[attribute].name, error))
+                } else {
+                    errors.append(error)
+                }
+            }
+        }
+        if prefix {
+            decoders[node].unmet = decoders[node].unmet.map { $0.moved(to: keyPath($0.keyPath)) }
+        }
+        for change in decoders[node].changes { changes.append((change.kind, node, change.attribute)) }
+        for index in 0..<decoders[node].noteCount { notes.append((node, decoders[node].marks.notes[index])) }
+    }
+
+    /// What an object has for a relationship, and the relationship with the slot that has it.
+    package func found(_ relationship: GraphPlan.Relationship, in node: Int) -> (GraphPlan.Relationship, Value) {
+        var found = relationship
+        for source in relationship.sources {
+            switch source {
+            case .value(let slot), .members(let slot):
+                guard let value = decoders[node].value(inSlot: slot) else { continue }
+                found.slot = slot
+                if case .members = source, case .token(let token) = value { return (found, .members(token)) }
+                return (found, value)
+            case .identifier(let slots):
+                let values = slots.map { decoders[node].value(inSlot: $0) }
+                guard let place = values.firstIndex(where: { $0 != nil }), let first = values[place] else { continue }
+                found.slot = slots[place]
+                let tokens = values.map { value in
+                    if case .token(let token)? = value { return token }
+                    return -1
+                }
+                return (found, tokens.allSatisfy { $0 < 0 } ? first : .parts(tokens))
+            }
+        }
+        return (found, .missing)
+    }
+}
+
+extension RecordDecoder {
+    /// The token that fills a slot of the record at hand; nil where none does.
+    package func token(inSlot slot: Int) -> Int? {
+        guard marks.slots[slot].generation == generation else { return nil }
+        let token = Int(marks.slots[slot].token)
+        return token >= 0 ? token : nil
+    }
+
+    /// What fills a slot of the record at hand; nil where nothing does.
+    fileprivate func value(inSlot slot: Int) -> GraphDecoder.Value? {
+        guard marks.slots[slot].generation == generation else { return nil }
+        let token = Int(marks.slots[slot].token)
+        // What covers it is no object: there is nothing.
+        return token >= 0 ? .token(token) : .null(Self.covered(token))
+    }
+}
+
+extension RecordError {
+    /// The same error by the name of the entity whose record it is in, which its key path begins with.
+    package func of(_ entity: String) -> RecordError {
+        var error = self
+        error.entity = entity
+        return error
+    }
+
+    /// The same error at another key path.
+    fileprivate func moved(to path: String) -> RecordError {
+        var error = self
+        error.keyPath = path
+        return error
+    }
+}

@@ -1,0 +1,138 @@
+import ImportModel
+import ImportSources
+
+/// Beginning from what the store has of the entity.
+extension EntityInference {
+    /// The attributes that the store has, and those for what its key paths do not cover; arrays that become tables beside those
+    /// that it has are in `lists` then.
+    package mutating func attributes(continuing stored: ContinuedEntity) -> [AttributeDescription] {
+        var own: [String: AttributeDescription] = [:]
+        var columns = stored.entity.attributes.map { attribute -> AttributeDescription? in
+            let kept = continued(attribute, stored)
+            if kept == nil { own[attribute.column.asciiLowercased] = attribute }
+            return kept
+        }
+        var names = ColumnNames()
+        for name in stored.reservedNames { names.reserve(name) }
+        let covered = covered(by: columns.compactMap(\.self), stored)
+        isKeyed = stored.isKeyed
+        var added = keys(besides: covered.keyLevels, &names)
+        guard !covered.isCovered else { return columns.compactMap(\.self) + added }
+        if statistics.paths[root].isFull || statistics.paths[root].isClosed { add(.keysLeftOut, .record) }
+        let new = self.columns(besides: covered, count: columns.count)
+        // A column of the person's own that has the name is meant.
+        let keys = Set(new.filter { $0.keys.count == 1 }.map { $0.keys[0].asciiLowercased })
+        func isOwn(_ column: Column) -> Bool {
+            let wanted = ColumnNames.wanted(for: column.keys).asciiLowercased
+            return column.element == nil && own[wanted] != nil && (column.keys.count == 1 || !keys.contains(wanted))
+        }
+        let unnamed = new.filter { !isOwn($0) }
+        let given = names.names(for: unnamed.map(\.keys))
+        noteRenamed(unnamed, given)
+        let nameByPath = Dictionary(zip(unnamed.map(\.path), given)) { first, _ in first }
+        for column in new {
+            let from = AttributePath(keys: column.keys)
+            let wanted = ColumnNames.wanted(for: column.keys).asciiLowercased
+            if column.element != nil {
+                lists.append(List(name: nameByPath[column.path] ?? wanted, column: column))
+                continue
+            }
+            if isOwn(column), var attribute = own.removeValue(forKey: wanted),
+                let place = stored.entity.attributes.firstIndex(where: { $0.column == attribute.column })
+            {
+                attribute.from = [from]
+                columns[place] = typed(attribute, stored, path: column.path)
+                continue
+            }
+            guard columns.count + added.count < statistics.limits.recordKeys else {
+                add(.keysLeftOut, .record)
+                break
+            }
+            let name = nameByPath[column.path] ?? names.name(for: column.keys)
+            added.append(attribute(column.path, named: name, type: columnType(column.path), from: from))
+        }
+        return columns.compactMap(\.self) + added
+    }
+
+    /// What the store has of the objects; that arrays of objects have a column there is said.
+    private mutating func covered(by attributes: [AttributeDescription], _ stored: ContinuedEntity) -> CoveredPaths {
+        let computed = stored.computed.map { AttributeDescription(name: $0, type: .json) }
+        var covered = CoveredPaths(attributes + computed)
+        for case .value(let path) in stored.entity.relationships.flatMap(\.from) { covered.insert(path.keys[...]) }
+        for attribute in attributes where attribute.type == .json {
+            guard let path = statistics.path(of: attribute.from[0], below: root) else { continue }
+            if case .table = decision(onArrayAt: Column(path: path, keys: attribute.from[0].keys)) {
+                note(.kept("the table has a column of them"), attribute.from[0])
+            }
+        }
+        return covered
+    }
+
+    /// An attribute that the store has, for this source; nil where it is the table's own and the source has no value for it.
+    private mutating func continued(
+        _ attribute: AttributeDescription,
+        _ stored: ContinuedEntity
+    ) -> AttributeDescription? {
+        if stored.undescribed.contains(ContinuedEntity.folded(attribute.column)) {
+            guard let path = statistics.path(of: attribute.from[0], below: root) else { return nil }
+            return typed(attribute, stored, path: path)
+        }
+        var attribute = attribute
+        if !stored.isRequired(attribute), objectCount > 0,
+            !statistics.isComplete(attribute, below: root, of: objectCount)
+        {
+            attribute.isOptional = true
+        }
+        guard let path = attribute.from.first.flatMap({ statistics.path(of: $0, below: root) }) else {
+            return attribute
+        }
+        return typed(attribute, stored, path: path)
+    }
+
+    /// An attribute of a column without a declared type holds what the source has, and one of a BLOB column reads its texts.
+    private mutating func typed(
+        _ attribute: AttributeDescription,
+        _ stored: ContinuedEntity,
+        path: Int
+    ) -> AttributeDescription {
+        var attribute = attribute
+        let column = ContinuedEntity.folded(attribute.column)
+        if stored.untyped.contains(column) { attribute.type = columnType(path) }
+        if let rows = stored.bytes[column], statistics.paths[path].strings > 0 {
+            let format = rows.format(ofAll: statistics.paths[path].forms)
+            attribute.formats = [format.rawValue]
+            add(.bytes(format), attribute.from[0])
+        }
+        return attribute
+    }
+}
+
+extension ContinuedEntity {
+    /// The names that no new attribute or relationship may have.
+    fileprivate var reservedNames: [String] {
+        entity.attributes.flatMap { [$0.name, $0.column] } + computed + links + entity.relationships.map(\.name)
+    }
+}
+
+extension EntityStatistics {
+    /// Where a key path below another path was met; nil where it was not.
+    package func path(of path: AttributePath, below root: Int = Self.record) -> Int? {
+        if let level = path.keyLevel {
+            let path = Self.recordKey + level
+            return root == Self.record && keyPaths.contains(path) ? path : nil
+        }
+        guard path.isWithinRecord else { return nil }
+        return path.keys.reduce(root) { parent, key in
+            parent.flatMap { parent in children(of: parent).first { ExactText(self.key(of: $0)) == ExactText(key) } }
+        }
+    }
+
+    /// Whether each of the objects at a path has a value for an attribute, under one of its key paths.
+    package func isComplete(_ attribute: AttributeDescription, below root: Int, of objects: Int64) -> Bool {
+        attribute.from.contains { path in
+            guard let path = self.path(of: path, below: root) else { return false }
+            if keyPaths.contains(path) { return paths[path].strings == objects }
+            return paths[path].values == objects
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import ImportModel
+import ImportSources
+
+extension InferenceNotice {
+    /// More names than these are only counted in a line.
+    private static let mostNames = 8
+
+    /// The notices for people, a line each; those of an entity that are alike in one line, where the first is.
+    ///
+    /// - Parameter children: the names of the entities of arrays, whose identifiers only a model file can say.
+    package static func lines(_ notices: [InferenceNotice], children: Set<String> = []) -> [ImportText] {
+        var lines: [ImportText] = []
+        var told: Set<InferenceNotice> = []
+        for notice in notices {
+            guard notice.isTogether else {
+                lines.append("\(notice.description)")
+                continue
+            }
+            let key = InferenceNotice(entity: notice.entity, path: .record, finding: notice.finding)
+            guard told.insert(key).inserted else { continue }
+            let alike = notices.filter { $0.entity == notice.entity && $0.finding == notice.finding }.map(\.path)
+            lines.append(notice.line(alike, isChild: children.contains(notice.entity)))
+        }
+        return lines
+    }
+
+    /// Whether all of an entity are said in one line.
+    private var isTogether: Bool {
+        switch finding {
+        case .identifierCandidate, .arraysOfObjects, .arraysTooDeep, .decimals: true
+        default: false
+        }
+    }
+
+    /// The line of several that are alike.
+    private func line(_ paths: [AttributePath], isChild: Bool) -> ImportText {
+        var names = paths.prefix(Self.mostNames).map(\.description).joined(separator: ", ")
+        if paths.count > Self.mostNames { names += " and \(paths.count - Self.mostNames) more" }
+        switch finding {
+        case .arraysOfObjects:
+            return
+                "\(entity): \(names): arrays of objects kept as JSON (\(.nested, NestedPolicy.tables.rawValue) makes child "
+                + "tables of them)"
+        case .arraysTooDeep:
+            return "\(entity): \(names): arrays of objects kept as JSON: there would be more levels of child tables "
+                + "(\(anyOf: .nestedDepth))"
+        case .decimals:
+            return
+                "\(entity): \(names): decimal, so that no digit is lost; it is text in SQLite, where CAST(… AS REAL) compares it "
+                + "(\(anyOf: .types) for a double)"
+        default: break
+        }
+        let isOne = paths.count == 1
+        let look = isOne ? "looks like an identifier" : "look like identifiers"
+        let isCertain = finding == .identifierCandidate(isCertain: true)
+        let values = isCertain ? (isOne ? "never repeats" : "never repeat") : "no repeats in a sample of the values"
+        guard !isChild else {
+            return "\(entity): \(names) \(look): in every object, \(values) (\"identifier\" in a model file)"
+        }
+        return "\(entity): \(names) \(look): in every record, \(values) (\(anyOf: .identifier))"
+    }
+
+    /// The first of the lines where there are many, and how to see the others.
+    ///
+    /// - Parameter sources: the paths of the import's sources, `-` for standard input.
+    static func shortened(_ lines: [ImportText], to most: Int = 10, sources: [String]) -> [ImportText] {
+        guard lines.count > most else { return lines }
+        return lines.prefix(most - 1) + ["… and \(lines.count - most + 1) more: \(call: .inferring(from: sources))"]
+    }
+}

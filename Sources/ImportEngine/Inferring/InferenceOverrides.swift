@@ -1,0 +1,205 @@
+import ImportModel
+import ImportSources
+
+/// What a person says of a model that is inferred: its identifiers, types and forms.
+struct InferenceOverrides: Sendable {
+    /// Attributes, with their entity and a colon before them where the job has several: `users:id`.
+    ///
+    /// One without belongs to the entity of the one before it.
+    let identifier: [String]
+    /// By attribute, for every entity that has it.
+    let types: [String: AttributeType]
+    /// By attribute, for every entity that has it.
+    let storages: [String: StorageForm]
+    /// Whose forms others have.
+    let client: StoreClient?
+
+    init(_ options: JobOptions) {
+        identifier = options.identifier
+        types = options.types
+        storages = options.storages
+        client = options.client
+    }
+
+    /// Whether nothing is said.
+    var isEmpty: Bool { identifier.isEmpty && types.isEmpty && storages.isEmpty }
+
+    // MARK: Before inferring
+
+    /// An attribute of the identifier: its entity's index, and the names that it may mean, the first that is there counts.
+    private struct Name {
+        let entity: Int
+        let candidates: [String]
+    }
+
+    /// Makes sure that it is clear whose identifier each attribute is part of.
+    ///
+    /// - Parameter entities: the names of the job's entities.
+    /// - Throws: `ImportError` with `.usage`.
+    func check(entities: [String]) throws {
+        _ = try names(of: entities)
+        // A bitfield without the names of its bits is no model that could be read again.
+        guard let name = types.filter({ $0.value == .bitfield }).keys.min() else { return }
+        throw ImportError(
+            .optionInvalid,
+            "\(.types): \(name) cannot be a bitfield here, as the names of its bits are not known",
+            advice: "Print a model with \(call: .inferring()), say \"bits\" in it, and give it with \(.model)."
+        )
+    }
+
+    private static func choices(_ entities: [String], _ attribute: String) -> ImportText {
+        entities.map { "\(.identifier, "\($0):\(attribute)")" as ImportText }.joined(separator: " or ")
+    }
+
+    private func names(of entities: [String]) throws -> [Name] {
+        var current = entities.count == 1 ? 0 : nil
+        return try identifier.map { text in
+            // Names may have colons of their own: the longest entity's counts.
+            let prefixes = entities.indices.filter { text.hasPrefix(entities[$0] + ":") }
+            if let entity = prefixes.max(by: { entities[$0].utf8.count < entities[$1].utf8.count }) {
+                current = entity
+                let name = String(text.dropFirst(entities[entity].count + 1))
+                return Name(entity: entity, candidates: entities.count == 1 ? [text, name] : [name])
+            }
+            guard let current else {
+                throw ImportError(
+                    .attributeAmbiguous,
+                    "\(.identifier): there are several entities, and it is not clear whose attribute \(text) is",
+                    advice: "Say it with \(Self.choices(entities, text))."
+                )
+            }
+            return Name(entity: current, candidates: [text])
+        }
+    }
+
+    // MARK: After inferring
+
+    /// Makes of the inferred model the one that is wanted.
+    ///
+    /// - Parameters:
+    ///   - model: inferred.
+    ///   - records: how many of its entities are those of records; they are its first.
+    ///   - empty: the entities of which there were no records; nothing is known of their attributes.
+    /// - Throws: `ImportError` with `.usage` for an attribute that is not there. A record that lacks one will be a reject.
+    func apply(
+        to model: inout ModelDescription,
+        records: Int,
+        empty: Set<String>
+    ) throws {
+        try applyTypes(to: &model, empty: empty)
+        try applyStorages(to: &model, empty: empty)
+        if let client { model = model.stored(for: client) }
+        // An entity that the store has an identifier for keeps it; that no other is named was made sure of before.
+        let identified = Set(model.entities.indices.filter { !model.entities[$0].identifier.isEmpty })
+        for name in try names(of: model.entities.prefix(records).map(\.name))
+        where !empty.contains(model.entities[name.entity].name) && !identified.contains(name.entity) {
+            let entity = model.entities[name.entity]
+            let found = name.candidates.lazy.compactMap { candidate in
+                entity.attributes.firstIndex(named: candidate)
+            }.first
+            guard let found else {
+                try checkChildren(model.entities.dropFirst(records), name.candidates)
+                throw ImportError(
+                    .unknownAttribute,
+                    "\(.identifier): \(entity.name) has no attribute \(name.candidates[0])"
+                        + "\(NearName.question(for: name.candidates.last ?? "", among: entity.attributes.map(\.name)))",
+                    advice: "\(Self.list(of: [entity]))\nNothing was imported."
+                )
+            }
+            let attribute = entity.attributes[found]
+            guard !entity.identifier.contains(where: { ExactText($0) == ExactText(attribute.name) }) else {
+                throw ImportError(.optionInvalid, "\(.identifier): \(attribute.name) of \(entity.name) is named twice")
+            }
+            model.entities[name.entity].identifier.append(attribute.name)
+            model.entities[name.entity].attributes[found].isOptional = false
+        }
+    }
+
+    /// - Throws: `ImportError` with `.usage` where a name begins with that of a child table.
+    private func checkChildren(_ children: ArraySlice<EntityDescription>, _ names: [String]) throws {
+        guard let child = children.first(where: { child in names.contains { $0.hasPrefix(child.name + ":") } }) else {
+            return
+        }
+        throw ImportError(
+            .optionInvalid,
+            "\(.identifier): objects of \(child.name) have no identifier in an inferred model",
+            advice: "Print a model with \(call: .inferring()), say \"identifier\" in it, and give it with \(.model)."
+        )
+    }
+
+    /// The identifiers that are named, by the index of their entity: per attribute the names that it may mean.
+    func identifiers(of entities: [String]) throws -> [Int: [[String]]] {
+        Dictionary(grouping: try names(of: entities), by: \.entity).mapValues { $0.map(\.candidates) }
+    }
+
+    private func applyTypes(to model: inout ModelDescription, empty: Set<String>) throws {
+        var unknown = Set(types.keys.map { ExactText($0) })
+        for entity in model.entities.indices {
+            for (key, type) in types {
+                guard let attribute = model.entities[entity].attributes.firstIndex(named: key) else { continue }
+                model.entities[entity].attributes[attribute].type = type
+                if type != .binary { model.entities[entity].attributes[attribute].formats = [] }
+                if type == .date {
+                    model.entities[entity].attributes[attribute].formats = DateFormat.written.map(\.name)
+                }
+                unknown.remove(ExactText(key))
+            }
+        }
+        try check(unknown, .types, model, empty)
+    }
+
+    private func applyStorages(to model: inout ModelDescription, empty: Set<String>) throws {
+        var unknown = Set(storages.keys.map { ExactText($0) })
+        for entity in model.entities.indices {
+            for (key, form) in storages.sorted(by: { $0.key < $1.key }) {
+                guard let index = model.entities[entity].attributes.firstIndex(named: key) else { continue }
+                let type = model.entities[entity].attributes[index].type
+                let forms = type.storageForms
+                guard forms.contains(form) else {
+                    let known = forms.map(\.rawValue).joined(separator: ", ")
+                    throw ImportError(
+                        .optionInvalid,
+                        "\(.storages): \(key) of \(model.entities[entity].name) is of type \(type.rawValue), "
+                            + (known.isEmpty ? "which has no forms to choose from" : "which is stored as \(known)"),
+                        advice: "Leave it out, or give \(key) another type (\(.types)). Nothing was imported."
+                    )
+                }
+                model.entities[entity].attributes[index].storage = form
+                unknown.remove(ExactText(key))
+            }
+        }
+        try check(unknown, .storages, model, empty)
+    }
+
+    private func check(
+        _ unknown: Set<ExactText>,
+        _ setting: ImportText.Setting,
+        _ model: ModelDescription,
+        _ empty: Set<String>
+    ) throws {
+        guard let name = unknown.map(\.text).min(), empty.isEmpty else { return }
+        throw ImportError(
+            .unknownAttribute,
+            "\(setting): there is no attribute \(name)"
+                + "\(NearName.question(for: name, among: model.entities.flatMap(\.attributes).map(\.name)))",
+            advice: "\(Self.list(of: model.entities))\nNothing was imported."
+        )
+    }
+
+    /// The attributes that there are, a line per entity.
+    private static func list(of entities: [EntityDescription]) -> String {
+        let most = 100
+        return entities.map { entity in
+            let names = entity.attributes.map(\.name)
+            let rest = names.count > most ? ", … and \(names.count - most) more" : ""
+            return "\(entity.name) has: \(names.prefix(most).joined(separator: ", "))\(rest)"
+        }.joined(separator: "\n")
+    }
+}
+
+extension [AttributeDescription] {
+    /// The attribute of a name, or else the one that is read at a path of that spelling, as notices have it.
+    package func firstIndex(named name: String) -> Int? {
+        firstIndex { ExactText($0.name) == ExactText(name) } ?? firstIndex { $0.from.map(\.description) == [name] }
+    }
+}

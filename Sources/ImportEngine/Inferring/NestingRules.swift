@@ -1,0 +1,95 @@
+import ImportModel
+import ImportSources
+
+/// What inference makes of objects and arrays within records, and of texts that the store cannot have.
+package struct NestingRules: Sendable, Hashable {
+    package var policy: NestedPolicy = .flatten
+    /// How many levels of child tables there are at most.
+    var depth = 2
+    /// The arrays that become tables, by their keys from the record on; empty for all.
+    package var only: [AttributePath] = []
+    /// Whether texts may have U+0000; else an attribute with such a text is JSON, which keeps it as an escape.
+    package var textsHaveNUL = true
+
+    /// The limits under which records are looked at.
+    package var limits: InferenceLimits { InferenceLimits(arrayLevels: policy == .tables ? depth : 0) }
+
+    /// Whether an array may become a table: it is one of those that are named, or one of them is within its objects.
+    package func allows(_ keys: [String]) -> Bool {
+        let keys = keys.map { ExactText($0) }
+        return only.isEmpty || only.contains { $0.keys.map { ExactText($0) }.starts(with: keys) }
+    }
+
+    /// Makes sure that the arrays which are named have become tables.
+    ///
+    /// - Parameters:
+    ///   - arrays: what became of those of each entity of records.
+    ///   - isEmpty: whether nothing is known of some entity, as it has no records.
+    /// - Throws: `ImportError` with `.usage` that lists those that could be named.
+    package func check(_ arrays: [InferredEntities.Arrays], isEmpty: Bool) throws {
+        let tables = arrays.flatMap(\.tables).map(AttributePath.init(keys:))
+        let kept = arrays.flatMap(\.kept)
+        for path in only where !tables.contains(where: { $0.keys.map(ExactText.init) == path.keys.map(ExactText.init) })
+        {
+            if let array = kept.first(where: { path.keys.map(ExactText.init).starts(with: $0.keys.map(ExactText.init)) }
+            ) {
+                throw ImportError(
+                    .optionInvalid,
+                    "\(.nestedOnly): no table can be made of \(AttributePath(keys: array.keys)): \(array.reason)",
+                    advice: "Leave it out: it is kept as JSON. Nothing was imported."
+                )
+            }
+            guard !isEmpty else { continue }
+            let candidates = (tables + arrays.flatMap(\.unnamed).map(AttributePath.init(keys:))).map(\.description)
+            let list = candidates.prefix(100).joined(separator: ", ")
+            throw ImportError(
+                .unknownAttribute,
+                "\(.nestedOnly): there is no array of objects at \(path)",
+                advice: candidates.isEmpty
+                    ? "There are no arrays of objects. Nothing was imported."
+                    : "Arrays of objects are at: \(list)\nNothing was imported."
+            )
+        }
+    }
+
+    /// Makes sure that records can be added to tables that are there.
+    ///
+    /// - Parameter stored: what the store has of the entities, by their names.
+    /// - Throws: `ImportError` with `.usage` where a table's rows belong together with others in a way that this does not continue.
+    package func check(continuing stored: [String: ContinuedEntity]) throws {
+        for (_, continued) in stored.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+            let table = continued.entity.table
+            switch continued.obstacle {
+            case .nested(let parent):
+                throw ImportError(
+                    .optionsConflict,
+                    "the rows of the table \(table) belong to those of \(parent), and records are rows of their own",
+                    advice:
+                        "Choose another table with \(.entity), or give a model file (\(.model)). Nothing was imported."
+                )
+            case .relationships(let names):
+                throw ImportError(
+                    .optionsConflict,
+                    "the table \(table) has relationships that an inferred model does not have: \(names.joined(separator: ", "))",
+                    advice:
+                        "Give its model file (\(.model)), or import into another table or store. Nothing was imported."
+                )
+            case nil: break
+            }
+            guard policy != .tables, let child = continued.entity.relationships.first else { continue }
+            throw ImportError(
+                .optionsConflict,
+                "the table \(table) has child tables: its \(child.name) are in \(child.destination)",
+                advice:
+                    "Give \(.nested, NestedPolicy.tables.rawValue), as the import that made them, or a model file (\(.model)). "
+                    + "Nothing was imported."
+            )
+        }
+    }
+}
+
+extension NestingRules {
+    package init(_ options: JobOptions) {
+        self.init(policy: options.nested, depth: options.nestedDepth, only: options.nestedOnly)
+    }
+}

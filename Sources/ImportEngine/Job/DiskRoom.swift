@@ -1,0 +1,78 @@
+import Foundation
+import ImportModel
+import ImportSources
+
+/// What a new import needs of its disks, as far as that is known before it begins.
+///
+/// Without a model all chunks are kept until it is inferred from all records: about as much as the sources have,
+/// decompressed. With one, a few chunks wait at a time. The store comes to what its rows do, which nobody knows before.
+package struct DiskRoom {
+    package let job: StoredJob
+    package let store: String
+    /// The free bytes and the number of the file system that holds a path, which need not exist; nil where that is not known.
+    package var free: (String) -> (bytes: Int64, disk: UInt)? = DiskRoom.free(at:)
+
+    package init(
+        job: StoredJob,
+        store: String,
+        free: @escaping (String) -> (bytes: Int64, disk: UInt)? = DiskRoom.free(at:)
+    ) {
+        self.job = job
+        self.store = store
+        self.free = free
+    }
+
+    /// Makes sure that the chunks fit.
+    ///
+    /// - Returns: what is to be said where it may be too little; nil where there is room.
+    /// - Throws: `ImportError` with `.io` where they certainly do not fit.
+    package func check() throws -> ImportText? {
+        guard job.options.model == nil, !job.takesChunks, job.options.limit == nil,
+            let size = job.sources.map(\.description).plainSize, let chunks = free(job.chunkDirectory)
+        else { return nil }
+        // Between records there is white space, which chunks do not have; hardly ever is it as much as the records. Of a
+        // document the records may be any part.
+        let isAllRecords =
+            job.options.skip == 0
+            && job.sources.allSatisfy { source in
+                source.shape.paths.allSatisfy { ["$", "$[*]", "$.*"].contains($0) }
+            }
+        if isAllRecords, chunks.bytes < size / 2 { throw error(size, free: chunks.bytes) }
+        let stored = free(store)
+        let needs = stored?.disk == chunks.disk ? size.addingReportingOverflow(size / 2).partialValue : size
+        guard chunks.bytes < needs else { return nil }
+        return "\(job.chunkDirectory): its disk has \(Self.text(chunks.bytes)) left, and the chunks of all records may "
+            + "need \(Self.text(size)) until the model is inferred, besides the store (\(anyOf: .chunkDirectory) on another disk)"
+    }
+
+    private func error(_ size: Int64, free: Int64) -> ImportError {
+        ImportError(
+            .diskFull,
+            at: job.chunkDirectory,
+            "its disk has \(Self.text(free)) left, and the chunks of \(Self.text(size)) of records "
+                + "do not fit",
+            advice: """
+                All chunks are kept until the model is inferred from all records. Give a directory on another disk with \
+                \(anyOf: .chunkDirectory), free some space, or give a model with \(anyOf: .model), which needs room for a few chunks only.
+                """
+        )
+    }
+
+    private static func text(_ bytes: Int64) -> String {
+        bytes < 10 << 20 ? "\(bytes >> 10) KiB" : bytes < 10 << 30 ? "\(bytes >> 20) MiB" : "\(bytes >> 30) GiB"
+    }
+
+    /// What `statvfs` says of the nearest directory above a path that is there.
+    package static func free(at path: String) -> (bytes: Int64, disk: UInt)? {
+        var url = URL(fileURLWithPath: path)
+        var status = statvfs()
+        while statvfs(url.path, &status) != 0 {
+            guard errno == ENOENT, url.path != "/" else { return nil }
+            url.deleteLastPathComponent()
+        }
+        var place = stat()
+        guard stat(url.path, &place) == 0 else { return nil }
+        let (bytes, isTooLarge) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        return (isTooLarge ? .max : Int64(clamping: bytes), UInt(place.st_dev))
+    }
+}

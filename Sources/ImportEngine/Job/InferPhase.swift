@@ -1,0 +1,86 @@
+import ImportModel
+import ImportSources
+
+/// The first of two phases of a job without a model: cuts everything, looks at every record, and gives the job the model that
+/// fits them all.
+package struct InferPhase {
+    private var run: JobRun
+    private let context: RunContext
+
+    package init(_ run: JobRun) {
+        self.run = run
+        context = run.context
+    }
+
+    /// - Returns: the run, whose job has its model.
+    /// - Throws: `ImportError` when no record can be read, or the store does not accept such a model.
+    package consuming func infer() throws -> JobRun {
+        context.progress.update { $0.phase = .inferring }
+        let feed = try ChunkFeed(run)
+        let continued = try run.continued ?? run.journal.continuedEntities(of: run.job)
+        let stage = InferStage(
+            sources: run.job.sources,
+            options: run.job.options,
+            removesChunks: false,
+            readsBytes: continued.values.contains(where: \.hasBytes),
+            progress: context.progress,
+            interruption: context.interruption
+        )
+        let fault = try stage.run(workers: context.options.workers) { try feed.feed($0, keepsAll: true) }
+        try adopt(stage, fault)
+        FreedMemory.giveBack()
+        // Its sources are at their ends.
+        run.open = [:]
+        run.fault = fault
+        run.forgetsModel = false
+        run.hasJustSplit = true
+        return run
+    }
+
+    /// Gives the job the model of all records; where the store or what was asked for does not allow that, nothing is changed.
+    private mutating func adopt(_ stage: InferStage, _ fault: ImportError?) throws {
+        var notices: [ImportText] = []
+        var (isInferred, fitsIndexes) = (false, false)
+        let adopted: AdoptedModel
+        do {
+            adopted = try run.journal.adopt(by: run.job, context.transformers, isFinal: fault == nil) {
+                stored,
+                isTaken in
+                let inferred = try stage.model(
+                    textsHaveNUL: context.textsHaveNUL ?? run.destination.textsHaveNUL,
+                    continuing: run.continued ?? stored,
+                    isTaken: isTaken
+                )
+                (notices, isInferred) = (inferred.notices, true)
+                if fault == nil { try StoreIndexes(wanted: context.options.indexes).check(inferred.model) }
+                fitsIndexes = true
+                return inferred.model
+            }
+        } catch {
+            // What is missing may come after the fault.
+            if let fault { throw isInferred ? error : run.ended(by: fault) }
+            guard let refusal = error as? ImportError, [.badInput, .usage].contains(refusal.code) else { throw error }
+            // What is imported stays, and the next run may ask for other indexes.
+            if run.forgetsModel || isInferred && !fitsIndexes { throw try run.refuse(refusal) }
+            // The store does not accept such a model: a job that can never go on would only be in the way.
+            run.abandon()
+            throw error
+        }
+        let sources = run.job.sources.map { $0.description.path ?? $0.description.name }
+        context.announce(InferenceNotice.shortened(notices, sources: sources))
+        if fault == nil { try sayMissingIndexes(adopted.job) }
+        run.job = adopted.job
+        context.announce(adopted.messages)
+        for merge in adopted.merges { context.merges.enqueue(merge) }
+    }
+
+    /// Says which of an earlier run's indexes the model has nothing for.
+    private func sayMissingIndexes(_ job: StoredJob) throws {
+        guard context.options.indexes.isEmpty, let model = job.model else { return }
+        for names in try run.journal.indexes(of: job).missing(in: model) {
+            context.announce([
+                "\(.indexes, names.joined(separator: ",")): no entity has all these attributes: it is not built"
+            ])
+        }
+    }
+}

@@ -1,0 +1,249 @@
+import ImportModel
+import ImportSources
+
+/// What a store, or the other sources of an import, have of an entity's records.
+package struct KnownRecords {
+    /// Where they are, the likeliest record path first.
+    package var paths: [RecordPath] = []
+    /// The keys that they have; empty where these are not known.
+    package var keys: Set<ExactText> = []
+}
+
+/// Where the records of a job's sources are.
+extension JobPlanner {
+    /// What a store has of the entities of sources, by their names in lower case.
+    package typealias Known = ([SourceDescription]) throws -> [String: KnownRecords]
+
+    /// What is known of one source after a look at its beginning.
+    private struct Look {
+        let description: SourceDescription
+        /// The source, already open, if it cannot be opened a second time.
+        let open: SourceStream?
+        let detection: ShapeDetector.Detection
+        /// True if the records may be at several record paths of one object.
+        let isOneObject: Bool
+        /// The keys that the records have.
+        let keys: Set<ExactText>
+        /// How else the source could be read, in words.
+        let others: [ImportText]
+
+        var paths: [RecordPath] {
+            if case .found(_, let paths, _) = detection { paths } else { [] }
+        }
+    }
+
+    /// Looks at the beginning of each source.
+    ///
+    /// - Parameters:
+    ///   - arguments: paths, or `-`.
+    ///   - known: what the store has of the sources' entities, by their names in lower case.
+    /// - Throws: `ImportError` when a source cannot be read, or its records cannot be found.
+    package func shapes(_ arguments: [String], known: Known = { _ in [:] }) throws -> [Shaped] {
+        let asked = askedPaths
+        let sources = try describe(arguments, announce: announce)
+        let known = try asked.isEmpty ? known(sources) : [:]
+        var looks = try sources.map { try look(at: $0, known[entityKey(of: $0)] ?? KnownRecords()) }
+        if let first = looks.first, looks.allSatisfy({ $0.detection == .empty }) {
+            throw ImportError(
+                .sourceEmpty,
+                at: first.description.name,
+                "has no JSON value",
+                advice: "An import without records needs an empty array: []."
+            )
+        }
+        if asked.isEmpty { try compare(&looks, known) }
+        // What was found by itself, in words, and of which sources.
+        var findings: [(words: String, sources: [String])] = []
+        let shapes = try looks.map { look in
+            guard asked.isEmpty || GivenRecords.isName(look.description.name) else {
+                return SourceShape(asked: asked, found: look.detection)
+            }
+            let (shape, words) = try shape(of: look)
+            guard let words else { return shape }
+            if let index = findings.firstIndex(where: { $0.words == words }) {
+                findings[index].sources.append(look.description.displayName)
+            } else {
+                findings.append((words, [look.description.displayName]))
+            }
+            return shape
+        }
+        for (words, sources) in findings {
+            announce("\(sources.count == 1 ? sources[0] : "\(sources.count) sources"): \(words)")
+        }
+        if asked.isEmpty { looks.flatMap(\.others).forEach(announce) }
+        return zip(looks, shapes).map { Shaped(description: $0.description, shape: $1, open: $0.open) }
+    }
+
+    /// - Parameter open: the source, where it is open already.
+    private func look(at source: SourceDescription, _ known: KnownRecords, _ open: SourceStream? = nil) throws -> Look {
+        let stream = try open ?? opener.open(source, interruption: interruption)
+        let sample = try stream.peek()
+        let isGiven = GivenRecords.isName(source.name)
+        var hints = ShapeDetector.Hints(paths: known.paths, keys: known.keys, nested: nestedKeys)
+        hints.hasModel = options.model != nil
+        hints.areLinesNamed = isGiven || Self.isOfLines(source.member ?? source.path ?? source.name)
+        let detector = ShapeDetector(sample.bytes, isWhole: sample.isWhole, hints: hints)
+        try checkBeginning(of: sample.bytes, isLines: detector.isLines, source)
+        var detection = detector.detection
+        if isGiven, detection != .empty {
+            detection =
+                sample.bytes == GivenRecords.none
+                ? .found(layout: .stream, paths: [GivenRecords.pathOfNone], reason: ShapeDetector.noValue)
+                : .found(layout: .lines, paths: [.root], reason: "one value per line")
+        }
+        var (keys, others): (Set<ExactText>, [ImportText]) = ([], [])
+        if case .found(_, let paths, _) = detection {
+            keys = paths.reduce(into: []) { $0.formUnion(detector.recordKeys(at: $1)) }
+            others = paths.flatMap { treeLines(at: $0, detector, source) }
+            if paths == [.root], !isGiven, options.model == nil, options.nested != .tables,
+                let other = detector.collections.first(where: { $0.count > 0 })
+            {
+                others.append(
+                    "\(source.displayName): the \(other.words) at \(other.path) stay inside of their record; "
+                        + "\(.records, other.path.description) makes them records"
+                )
+            }
+        }
+        return Look(
+            description: source.fingerprinted(sample.bytes),
+            open: source.isRepeatable ? nil : stream,
+            detection: detection,
+            isOneObject: detector.isOneObject,
+            keys: keys,
+            others: others
+        )
+    }
+
+    /// Reads each source that is one object as the store and the other sources of its entity have their records.
+    ///
+    /// - Throws: `ImportError` where most of the keys of its records are not those of these.
+    private func compare(_ looks: inout [Look], _ known: [String: KnownRecords]) throws {
+        let entities = Dictionary(grouping: looks.indices) { entityKey(of: looks[$0].description) }
+        for (entity, sources) in entities.sorted(by: { $0.value[0] < $1.value[0] }) where !entity.isEmpty {
+            let stored = known[entity] ?? KnownRecords()
+            let paths = sources.map { looks[$0].paths }
+            for source in sources where looks[source].detection != .empty {
+                var others = stored
+                if looks[source].isOneObject, Set(paths).count > 1 {
+                    // What cannot be read otherwise comes first.
+                    let firm = sources.filter { $0 != source && !looks[$0].isOneObject }
+                    let unsure = sources.filter { $0 != source && looks[$0].isOneObject && !looks[$0].keys.isEmpty }
+                    let isPage = unsure.filter { looks[$0].paths != [.root] }
+                    // A record with an empty list looks like an empty page.
+                    let isRecord = looks[source].keys.isEmpty ? unsure.filter { looks[$0].paths == [.root] } : []
+                    for other in firm + isPage + isRecord {
+                        others.paths += looks[other].paths.filter { !others.paths.contains($0) }
+                        others.keys.formUnion(looks[other].keys)
+                    }
+                    looks[source] = try look(at: looks[source].description, others, looks[source].open)
+                }
+                try check(looks[source], others)
+            }
+        }
+    }
+
+    /// Makes sure that records that are elsewhere than those of their entity were are of the same kind.
+    private func check(_ look: Look, _ known: KnownRecords) throws {
+        guard options.model == nil, case .found(_, let paths, let reason) = look.detection,
+            !known.paths.isEmpty, !look.keys.isEmpty, !known.keys.isEmpty,
+            paths.allSatisfy({ !known.paths.contains($0) }),
+            known.keys.intersection(look.keys).count * 2 <= look.keys.count
+        else { return }
+        let records = paths.map(\.description).joined(separator: ", ")
+        throw ImportError(
+            .recordsAmbiguous,
+            at: look.description.name,
+            "has other records than its table: those at \(records) (\(reason)) have few of the table's keys, and nothing "
+                + "is at \(known.paths.map(\.description).joined(separator: ", ")), where these were found before",
+            advice: "Say where the records are, as with \(.records, records), or import it into another table with "
+                + "\(anyOf: .entity). Nothing was written."
+        )
+    }
+
+    /// Whether arrays within records become rows of their own.
+    private var makesTables: Bool { options.model == nil && options.nested == .tables }
+
+    /// The name of a source's entity as SQLite compares names; empty where it is not known yet.
+    private func entityKey(of source: SourceDescription) -> String { entity(of: source)?.asciiLowercased ?? "" }
+
+    /// The record paths that were asked for, by the command line or else by the model.
+    private var askedPaths: [RecordPath] {
+        if !options.records.isEmpty { return options.records }
+        return options.model?.entities.compactMap(\.records) ?? []
+    }
+
+    /// The keys that lead to what a record's relationships hold: an object that has them is a record itself.
+    private var nestedKeys: [[String]] {
+        guard let model = options.model, !model.isFlat else { return [] }
+        // A tree's entity is related to itself.
+        let others = model.entities.flatMap { entity in entity.relationships.filter { $0.destination != entity.name } }
+        let destinations = Set(others.map { ExactText($0.destination) })
+        let roots = model.entities.filter { entity in
+            options.entity.map { $0 == entity.name } ?? !destinations.contains(ExactText(entity.name))
+        }
+        let hierarchy = EntityHierarchy(model.entities)
+        let ancestors = roots.flatMap { root in
+            hierarchy.index(of: root.name).map { hierarchy.chain(of: $0).map { model.entities[$0] } } ?? []
+        }
+        return ancestors.flatMap(\.relationships).flatMap(\.from).compactMap { $0.paths.first?.keys }.filter {
+            !$0.isEmpty
+        }
+    }
+
+    /// A source's shape, and in words what was found by itself.
+    private func shape(of look: Look) throws -> (SourceShape, words: String?) {
+        let source = look.description
+        switch look.detection {
+        case .found(let layout, let paths, let reason):
+            let texts = paths.map(\.description)
+            let isEmpty = reason == ShapeDetector.asBefore && look.keys.isEmpty
+            let shape = SourceShape(layout: layout, paths: texts, isEmpty: isEmpty ? true : nil)
+            guard reason != ShapeDetector.noValue else { return (shape, nil) }
+            return (shape, "records at \(texts.joined(separator: ", ")) (\(reason))")
+        case .unnameable(let candidate):
+            throw ImportError(
+                .notUTF8,
+                at: source.name,
+                position: ImportError.Position(byteOffset: candidate.invalidKeyOffset.map(Int64.init)),
+                "\(candidate.path) has a key that is not UTF-8, at byte "
+                    + "\(candidate.invalidKeyOffset ?? 0)",
+                advice: "Records there have no path that could be named. Convert the file to UTF-8."
+            )
+        case .ambiguous(let candidates):
+            let list: [ImportText] = candidates.map {
+                $0.invalidKeyOffset == nil
+                    ? "  \(.records, $0.path.description)   (\($0.words))"
+                    : "  \($0.path) has a key that is not UTF-8 and cannot be named"
+            }
+            throw ImportError(
+                .recordsAmbiguous,
+                at: source.name,
+                "records could be at several record paths",
+                advice: "Say which with one or more of:\n\(list.joined(separator: "\n"))"
+            )
+        case .empty: return (SourceShape(layout: .stream, paths: [RecordPath.root.description]), nil)
+        }
+    }
+
+    /// Says that the records at a path that was found hold more of their kind, which stay inside of them.
+    private func treeLines(at path: RecordPath, _ detector: ShapeDetector, _ source: SourceDescription) -> [ImportText]
+    {
+        let levels = makesTables ? [] : detector.treeLevels(at: path)
+        guard levels.count > 1 else { return [] }
+        // By the model, they become rows.
+        let below = levels[1].path.steps.dropFirst(path.steps.count)
+        guard !nestedKeys.contains(where: { below.starts(with: $0.map { .key($0) }) }) else { return [] }
+        let more = detector.isWhole ? "" : " or more"
+        let nested = levels.dropFirst().reduce(0) { $0 + $1.count }
+        var lines: [ImportText] = [
+            "\(source.displayName): a tree: records at \(path) hold \(nested)\(more) objects of the same shape, which stay "
+                + "inside of them; choose one of the levels with \(.records):"
+        ]
+        lines += levels.prefix(4).map {
+            "  \(.records, $0.path.description)   (\($0.count)\(more) objects)"
+        }
+        let deeper = levels.dropFirst(4).reduce(0) { $0 + $1.count }
+        if deeper > 0 { lines.append("  … and \(deeper)\(more) on \(levels.count - 4) deeper levels") }
+        return lines
+    }
+}

@@ -1,0 +1,194 @@
+import Foundation
+import ImportModel
+import ImportSources
+
+/// Works out what a new job is to do: its sources, where their records are, and which entity they are.
+///
+/// It reads the beginning of each source and writes nothing.
+package struct JobPlanner {
+    package let options: JobOptions
+    package let opener: SourceOpener
+    package let interruption: Interruption
+    /// Told what was found by itself, in words.
+    package let announce: (ImportText) -> Void
+
+    package init(
+        options: JobOptions,
+        opener: SourceOpener,
+        interruption: Interruption,
+        announce: @escaping (ImportText) -> Void
+    ) {
+        self.options = options
+        self.opener = opener
+        self.interruption = interruption
+        self.announce = announce
+    }
+
+    /// What was planned, with the stream of standard input as far as it was read.
+    package struct Plan {
+        package let sources: [StoredJob.Source]
+        /// Sources that cannot be opened a second time, already open, by their index in the job.
+        package let open: [Int: SourceStream]
+    }
+
+    /// A source with its shape.
+    package struct Shaped {
+        package let description: SourceDescription
+        package let shape: SourceShape
+        /// The source, already open, if it cannot be opened a second time.
+        package let open: SourceStream?
+    }
+
+    /// Works out a job.
+    ///
+    /// - Parameters:
+    ///   - arguments: paths, or `-`.
+    ///   - known: what the store has of the sources' entities, by their names in lower case.
+    /// - Throws: `ImportError` when a source cannot be read, or its records cannot be found or named.
+    package func plan(_ arguments: [String], known: Known = { _ in [:] }) throws -> Plan {
+        let shaped = try shapes(arguments, known: known)
+        let sources = try sources(of: shaped.map { ($0.description, $0.shape) })
+        var open: [Int: SourceStream] = [:]
+        for (index, source) in shaped.enumerated() { open[index] = source.open }
+        return Plan(sources: sources, open: open)
+    }
+
+    /// The sources of chunks that were cut before.
+    ///
+    /// - Throws: `ImportError` when their records cannot be named.
+    package func plan(_ chunks: ChunkSource) throws -> [StoredJob.Source] {
+        let header = chunks.header
+        guard options.skip == 0, options.limit == nil else {
+            throw ImportError(
+                .optionsConflict,
+                "\(.skip) and \(.limit) say what is cut, and the chunks of \(chunks.directory.path) are cut already",
+                advice: "Give them to the split (\(call: .splitting)), or import the sources themselves."
+            )
+        }
+        var named = options
+        if options.model == nil { named.entity = options.entity ?? header.entity }
+        let planner = JobPlanner(options: named, opener: opener, interruption: interruption, announce: announce)
+        return try planner.sources(of: zip(header.sources, header.shapes).map { ($0, $1) })
+    }
+
+    private func sources(of shaped: [(SourceDescription, SourceShape)]) throws -> [StoredJob.Source] {
+        // SQLite does not tell tables apart by case.
+        var names: [String: String] = [:]
+        let sources = try shaped.map { description, shape in
+            let entities = try entities(of: shape, description).map { name in
+                let known = names[name.asciiLowercased] ?? name
+                names[name.asciiLowercased] = known
+                return known
+            }
+            return StoredJob.Source(description: description, shape: shape, entities: entities)
+        }
+        try checkOverrides(of: sources)
+        return sources
+    }
+
+    /// What is said of an inferred model must fit the entities, and is not for a model that is given.
+    private func checkOverrides(of sources: [StoredJob.Source]) throws {
+        let overrides = InferenceOverrides(options)
+        guard options.model == nil || overrides.isEmpty else {
+            throw ImportError(
+                .optionsConflict,
+                "\(.identifier), \(.types) and \(.storages) are for a model that is inferred, and there is a model file",
+                advice: "Say it in the model file (\"identifier\", \"type\", \"storage\"), or leave \(.model) out."
+            )
+        }
+        guard options.model == nil || options.nested == JobOptions().nested else {
+            throw ImportError(
+                .optionsConflict,
+                "\(.nested) is for a model that is inferred, and there is a model file",
+                advice: "Say it in the model file (\"relationships\"), or leave \(.model) out."
+            )
+        }
+        var entities: [String] = []
+        for name in sources.flatMap(\.entities) where !entities.contains(name) { entities.append(name) }
+        try overrides.check(entities: entities)
+    }
+
+    /// The sources that the arguments stand for.
+    ///
+    /// - Throws: `ImportError` when there is none, one is not there, or standard input is named twice.
+    package func describe(_ arguments: [String], announce: (ImportText) -> Void = { _ in }) throws
+        -> [SourceDescription]
+    {
+        guard !arguments.isEmpty else {
+            throw ImportError(.optionInvalid, "no source is given", advice: "Give at least one; nothing was touched.")
+        }
+        let descriptions = try arguments.flatMap {
+            try opener.describe($0, interruption: interruption, announce: announce)
+        }
+        guard descriptions.filter({ !$0.isRepeatable }).count <= 1 else {
+            throw ImportError(
+                .sourceReadOnce,
+                "more than one source can only be read once",
+                advice: "Give - (or a pipe) once at most."
+            )
+        }
+        return descriptions
+    }
+
+    // MARK: Which entity they are
+
+    /// The entity of a source with one record path; nil where its record path decides.
+    package func entity(of source: SourceDescription) -> String? {
+        if let entity = options.entity { return entity }
+        if let model = options.model { return model.entities.count == 1 ? model.entities[0].name : nil }
+        return source.path.map { Self.name(of: source.member ?? $0) }
+    }
+
+    private func entities(of shape: SourceShape, _ source: SourceDescription) throws -> [String] {
+        if let model = options.model { return try shape.paths.map { try entity(at: $0, in: model) } }
+        if let entity = options.entity {
+            guard shape.paths.count == 1 else {
+                throw ImportError(
+                    .optionsConflict,
+                    "\(.entity) names the records of one record path, and there are \(shape.paths.count)",
+                    advice: "Leave it out: each record path's last key names its entity."
+                )
+            }
+            return [entity]
+        }
+        if shape.paths.count > 1 { return try Self.names(of: shape.paths) }
+        guard let path = source.path else {
+            throw ImportError(
+                .entityUnnamed,
+                at: source.name,
+                "has no file name to name its table",
+                advice: "Give the table's name with \(anyOf: .entity)."
+            )
+        }
+        return [Self.name(of: source.member ?? path)]
+    }
+
+    private func entity(at path: String, in model: ModelDescription) throws -> String {
+        if let name = options.entity {
+            guard model.entities.contains(where: { $0.name == name }) else {
+                throw ImportError(
+                    .unknownEntity,
+                    "the model has no entity \(name)",
+                    advice: "It has: \(model.entities.map(\.name).joined(separator: ", ").printable)."
+                )
+            }
+            return name
+        }
+        if let entity = model.entities.first(where: { $0.records?.description == path }) { return entity.name }
+        if model.entities.count == 1 { return model.entities[0].name }
+        // A collection under the name of an entity, or of its table, has that entity's records.
+        if let key = Self.lastKey(of: path),
+            let entity = model.entities.first(where: { $0.name.hasSameBytes(as: key) })
+                ?? model.entities.first(where: { $0.table.asciiLowercased == key.asciiLowercased })
+        {
+            return entity.name
+        }
+        throw ImportError(
+            .entityUnnamed,
+            "the model does not say which entity the records at \(path) are",
+            advice:
+                "Give the entity's \"records\" in the model, or \(anyOf: .entity); the key of a collection that is the "
+                + "name of an entity says it, too."
+        )
+    }
+}

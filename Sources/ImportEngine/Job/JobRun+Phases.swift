@@ -1,0 +1,101 @@
+import ImportModel
+import ImportSources
+
+/// What follows the import phase, in this order. Where one of them fails, it is as if it had not begun, and a resume comes to it again.
+extension JobRun {
+    private static let unresolved: ImportText = "some references lead nowhere: importing again without their records"
+
+    /// Finds records that become rejects when all are there, as what they refer to is not.
+    ///
+    /// - Returns: whether the import begins once more, without records that are noted now.
+    /// - Throws: `ImportError`.
+    package func takesBackUnresolved() throws -> Bool {
+        try context.interruption.check()
+        guard let merge = try journal.takeBackUnresolved(job, context.interruption) else { return false }
+        context.merges.enqueue(merge)
+        context.progress.update {
+            // Each round may find more.
+            if !$0.messages.contains(Self.unresolved) { $0.messages.append(Self.unresolved) }
+        }
+        return true
+    }
+
+    /// Makes one object of the rows that have the same identifier, or rejects of the later ones, and builds the indexes.
+    ///
+    /// - Throws: `ImportError`.
+    package func settle() throws {
+        context.progress.update { $0.phase = .finishing }
+        try context.interruption.check()
+        FreedMemory.giveBack()
+        if let merge = try journal.settle(job, context.opener, context.interruption) {
+            context.merges.enqueue(merge)
+            context.progress.update { $0.rejects += merge.changes.reduce(0) { $0 + $1.rejected } }
+        }
+        context.announce(try journal.wordsOfIndexesLeftOut(of: job))
+    }
+
+    /// Judges a job whose records are all in the store, before anything is deleted that they do not have.
+    ///
+    /// - Throws: `ImportError` with `.badInput` when too many records were rejected.
+    package func judge() throws {
+        try warnOfEmptyPaths(but: journal.unfoundPaths(of: job))
+        do {
+            guard let limit = job.options.maxErrors else { return }
+            let counts = try journal.recordCounts(of: job)
+            try RejectLimit.judge(rejected: counts.rejected, of: counts.read, by: limit)
+        } catch {
+            // As `removeLeft`, while the job is not finished.
+            if !context.options.keepsChunks {
+                try? JobChunks(journal: journal, store: context.store).recorded(of: job)?.remove(store: context.store)
+            }
+            throw error
+        }
+    }
+
+    /// A record path without records may not be what was meant.
+    ///
+    /// - Parameter unfound: those that the job's message names.
+    private func warnOfEmptyPaths(but unfound: [String]) throws {
+        guard job.options.limit != 0 else { return }
+        let few = job.options.skip == 0 ? "no records" : "no more records than are passed over"
+        let read = try journal.readEntities(of: job)
+        let hierarchy = EntityHierarchy(job.model?.entities ?? [])
+        for source in job.sources {
+            for (path, entity) in zip(source.shape.paths, source.entities)
+            where !unfound.contains(path) {
+                // What is read for an entity may be of its subentities.
+                let kinds = hierarchy.index(of: entity).map { hierarchy.subentities(of: $0) } ?? []
+                let names = kinds.map { hierarchy.entities[$0].name } + [entity]
+                guard !names.contains(where: read.contains) else { continue }
+                context.announce(["\(source.description.displayName): \(few) were found at \(path)"])
+            }
+        }
+    }
+
+    /// Deletes what the sources no longer have, or notes what is withheld; in a job that is no mirror it does nothing.
+    ///
+    /// - Throws: `ImportError`.
+    package func mirror() throws {
+        guard let options = job.options.mirror else { return }
+        try context.interruption.check()
+        let merge = try journal.mirror(job, options, context.transformers, context.interruption)
+        if let merge { context.merges.enqueue(merge) }
+    }
+
+    /// Notes that the job is finished, and removes what it needs no more.
+    ///
+    /// - Throws: `ImportError`.
+    package func finish() throws {
+        let unfound = try journal.unfoundPaths(of: job)
+        let paths = "the record path\(unfound.count > 1 ? "s" : "") \(unfound.joined(separator: ", "))"
+        let last = try journal.finish(
+            job,
+            message: unfound.isEmpty ? nil : "nothing was found at \(paths)",
+            seconds: seconds,
+            keepsChunks: context.options.keepsChunks
+        )
+        context.merges.enqueue(last)
+        removeLeft()
+        context.progress.update { $0.phase = .finished }
+    }
+}

@@ -1,0 +1,284 @@
+import Foundation
+import GRDB
+import ImportEngine
+import ImportModel
+import ImportSQLite
+import ImportSources
+
+/// Brings a store to another model: tables, columns, rows and references become what the model says.
+///
+/// ```swift
+/// var model = try StoreModel(of: "people.sqlite").model
+/// for index in model.entities.indices where model.entities[index].name == "people" {
+///     let uid = AttributeDescription(name: "uid", type: .uuid, isGenerated: true)
+///     model.entities[index].attributes.append(uid)
+/// }
+/// let migration = ModelMigration(of: "people.sqlite", to: model)
+/// for step in try migration.plan().steps { print(step.subject, step.text) }
+/// try migration.run()
+/// ```
+///
+/// The store's own model and the new one are compared: what has a renaming identifier is what had that name before, all else
+/// is matched by name. Each difference is a step. A step that would lose something is refused, and then nothing is changed.
+///
+/// All is one transaction. Where the schema alone has to change, it is changed (`ALTER TABLE`); other tables are made again as
+/// SQLite's manual says (<https://www.sqlite.org/lang_altertable.html#otheralter>), with all that others have put on them.
+public struct ModelMigration: Sendable {
+    private let store: String
+    private let model: ModelDescription
+    private let allowsLoss: Bool
+    private let transformers: TransformerRegistry
+
+    /// A migration that has not begun.
+    ///
+    /// - Parameters:
+    ///   - store: the SQLite file's path.
+    ///   - model: what the store is to have.
+    ///   - allowsLoss: whether values of what is gone may go, and other losses that a plan says can be allowed.
+    ///   - transformers: those that the model may name.
+    public init(
+        of store: String,
+        to model: ModelDescription,
+        allowsLoss: Bool = false,
+        transformers: TransformerRegistry = .standard
+    ) {
+        self.store = StoreFile.resolved(store)
+        self.model = model
+        self.allowsLoss = allowsLoss
+        self.transformers = transformers
+    }
+
+    /// What a run would change, without changing anything; blocks this thread while the rows are looked at.
+    ///
+    /// - Parameter interruption: ends it at once.
+    /// - Throws: `ImportError`: `.noInput` when there is no store, or it has no model; `.badInput` when the model is not
+    ///   valid, or an import of the store is not finished; another when the store cannot be read.
+    public func plan(interruption: Interruption = Interruption()) throws -> Plan {
+        try prepared(interruption).plan
+    }
+
+    private func prepared(_ interruption: Interruption) throws -> Prepared {
+        try JobOpening.check(model, transformers)
+        let opened = try OpenedStore(store)
+        defer { opened.close() }
+        return try opened.read(interruption) { try prepared($0, interruption) }
+    }
+
+    /// Changes the store, and blocks this thread as long.
+    ///
+    /// - Parameters:
+    ///   - progress: what is being done, as messages.
+    ///   - interruption: ends the run at once, and the store is as before.
+    ///   - accept: gets the plan, before anything is written; what it throws ends the run.
+    /// - Returns: what was changed.
+    /// - Throws: `ImportError`, and the store is as before: as `plan` does; `.badInput` with the first refusal when a step is
+    ///   refused; `.inUse` when something else writes to the store; `.io` when the disk is full.
+    @discardableResult
+    public func run(
+        progress: ImportProgress = ImportProgress(),
+        interruption: Interruption = Interruption(),
+        accept: (Plan) throws -> Void = { _ in }
+    ) throws -> Plan {
+        try progress.ending {
+            try JobOpening.check(model, transformers)
+            guard FileManager.default.fileExists(atPath: store) else { throw ImportError.noStore(at: store) }
+            let lock = try StoreLock(store: store)
+            defer { withExtendedLifetime(lock) {} }
+            return try runLocked(progress, interruption) { plan in
+                try accept(plan)
+                try plan.check(store)
+            }
+        }
+    }
+
+    /// - Parameters:
+    ///   - progress: of a run that goes on afterwards.
+    ///   - accept: throws where the plan is refused.
+    func runLocked(_ progress: ImportProgress, _ interruption: Interruption, _ accept: (Plan) throws -> Void) throws
+        -> Plan
+    {
+        let first = try prepared(interruption)
+        try accept(first.plan)
+        guard !first.plan.isEmpty else { return first.plan }
+        let writer = try MigrationWriter(store)
+        let result = Result {
+            try writer.write(interruption) { database in
+                try change(database, first, interruption) { text in progress.update { $0.messages.append(text) } }
+            }
+        }
+        var hasWritten = false
+        if case .success = result { hasWritten = true }
+        let closing = Result { try writer.close(hasWritten: hasWritten) }
+        let plan = try result.get()
+        try closing.get()
+        return plan
+    }
+
+    // MARK: One transaction
+
+    private struct Prepared {
+        let plan: Plan
+        let map: MigrationMap
+        let before: ModelDescription
+        let jobs: [StoredJob]
+        /// How many rows there are, by what they are selected from.
+        let counted: [String: Int64]
+    }
+
+    /// - Parameter first: what was found before; nil to find out what only changing the schema and the values shows, too.
+    private func prepared(_ database: Database, _ interruption: Interruption, after first: Prepared? = nil) throws
+        -> Prepared
+    {
+        try BookkeepingSchema.checkFormat(database, store: store)
+        let jobs = try database.hasTable("_import_job") ? StoredJob.all(database) : []
+        guard let before = try StoredEntities.model(database) else {
+            throw ImportError(
+                .storeEmpty,
+                at: store,
+                "holds no model, so there is nothing to compare with",
+                advice: "Import something first: the tables are made as its model says."
+            )
+        }
+        guard jobs.allSatisfy({ $0.state == .finished }) else {
+            throw ImportError(
+                .migrationRefused,
+                at: store,
+                "an import of it is not finished",
+                advice:
+                    "Finish it with \(call: .resuming(store: store)), then give the command again. Nothing was changed."
+            )
+        }
+        let match = ModelMatch(try ModelLayout(importing: before), try ModelLayout(importing: model))
+        try Self.checkNames(match.new, store: store)
+        let present = try Set(
+            match.old.tables.map(\.name).filter { try database.tableExists($0) }.map(ContinuedEntity.folded)
+        )
+        try checkColumns(match.old, present, database)
+        let map = MigrationMap(match, present: present, transformers)
+        try MigrationFunctions.add(map, to: database)
+        var survey = MigrationSurvey(map, allowsLoss: allowsLoss, counted: first?.counted, database)
+        _ = try survey.survey()
+        if !survey.steps.isEmpty {
+            if first == nil { try survey.addUniqueIndexes() }
+            try survey.addOthers(try MigrationWork(map))
+        }
+        if first == nil, !survey.steps.isEmpty, !survey.steps.contains(where: \.isRefused),
+            let complaint = try MigrationRehearsal(map: map, model: model, store: store, database: database)
+                .complaint(interruption)
+        {
+            survey.addComplaint(complaint)
+        }
+        return Prepared(
+            plan: Plan(steps: survey.steps),
+            map: map,
+            before: before,
+            jobs: jobs,
+            counted: survey.counted
+        )
+    }
+
+    private static func checkNames(_ layout: ModelLayout, store: String) throws {
+        for table in layout.tables {
+            try StoreSchema.checkNames(
+                EntityDescription(
+                    name: table.name,
+                    attributes: table.columns.map { AttributeDescription(name: $0.name, type: .string) }
+                ),
+                store: store
+            )
+        }
+    }
+
+    private func checkColumns(_ layout: ModelLayout, _ present: Set<ExactText>, _ database: Database) throws {
+        for table in layout.tables where present.contains(ContinuedEntity.folded(table.name)) {
+            let stored = Set(try StoredTable(table.name, database).columns.map { ContinuedEntity.folded($0.name) })
+            guard let lacking = table.columns.first(where: { !stored.contains(ContinuedEntity.folded($0.name)) }) else {
+                continue
+            }
+            throw Self.refusal(
+                "the table \(table.name) has no column \(lacking.name), as its model says; another program has removed it"
+            )
+        }
+    }
+
+    private func change(
+        _ database: Database,
+        _ first: Prepared,
+        _ interruption: Interruption,
+        _ say: @escaping (ImportText) -> Void
+    ) throws -> Plan {
+        try BookkeepingSchema.prepareBookkeeping(database, store: store, all: true)
+        // Another program may have written since the plan was made.
+        let prepared = try prepared(database, interruption, after: first)
+        try prepared.plan.check(store)
+        let job = prepared.jobs.last?.id ?? 0
+        let bookkeeping = MigrationBookkeeping(map: prepared.map, job: job, database: database)
+        try Self.checkNewTables(prepared.map, database)
+        let work = try MigrationWork(prepared.map)
+        var run = MigrationRun(
+            map: prepared.map,
+            work: work,
+            model: model,
+            counted: prepared.counted,
+            job: job,
+            database: database,
+            store: store,
+            say: say
+        )
+        do {
+            try run.run()
+        } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_ERROR {
+            throw Self.refusal("\(error.message ?? error.description)")
+        } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_CONSTRAINT {
+            throw Self.refusal("rows would have the same key: \(error.message ?? error.description)")
+        }
+        try interruption.check()
+        try bookkeeping.save(from: prepared.before, to: model, prepared.plan)
+        try BookkeepingSchema.dropEmpty(database)
+        return prepared.plan
+    }
+
+    /// Tables of others that have the name of one that is to be made.
+    static func checkNewTables(_ map: MigrationMap, _ database: Database) throws {
+        for table in map.new.tables {
+            let name = ContinuedEntity.folded(table.name)
+            guard !map.old.tables.contains(where: { ContinuedEntity.folded($0.name) == name }),
+                try database.tableExists(table.name)
+            else { continue }
+            throw Self.refusal("there is a table \(table.name) that no import has made")
+        }
+    }
+
+    package static func refusal(_ text: String, at store: String? = nil) -> ImportError {
+        ImportError(
+            .migrationRefused,
+            at: store,
+            "\(text)",
+            advice: "Nothing was changed."
+        )
+    }
+}
+
+extension ModelMigration.Plan {
+    /// Makes sure that no step is refused.
+    ///
+    /// - Parameter store: the store's path, for the message.
+    /// - Throws: `ImportError` with `.badInput` that has the first refusal.
+    public func check(_ store: String) throws { try check(store, " \(.allowsLoss) allows what would be lost.") }
+
+    /// - Parameter allowing: how to allow what would be lost.
+    package func check(_ store: String, _ allowing: ImportText) throws {
+        let refused = steps.filter(\.isRefused)
+        guard let first = refused.first, let obstacle = first.obstacle else { return }
+        let more = refused.count > 1 ? ", and \(refused.count - 1) more" : ""
+        let isOfRows = first.change != .conflictsGone
+        let advice = isOfRows ? "" : obstacle.advice.map { " \($0)" } ?? ""
+        throw ImportError(
+            .migrationRefused,
+            at: store,
+            "the migration is refused: \(first.subject) \(first.text): \(obstacle.count)\(isOfRows ? " of its rows or links" : ""): "
+                + "\(obstacle.reason)\(more)",
+            advice: "Nothing was changed.\(advice)" + (obstacle.isLoss ? allowing : "")
+        )
+    }
+}

@@ -1,0 +1,61 @@
+import GRDB
+import ImportEngine
+import ImportModel
+
+/// What is left of what a finished job has brought.
+extension StoredJob {
+    /// Of jobs that have inserted more rows into a table, these are not counted.
+    private static let mostCounted: Int64 = 1_000_000
+
+    /// What is left of the objects of its records.
+    ///
+    /// Objects that are nested in them are not looked for: a later record may have replaced them.
+    ///
+    /// - Parameter entities: the names of those that count; nil for all.
+    package func presence(of entities: [String]?, _ database: Database) throws -> JobPresence {
+        let rows = try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_entity",
+            sql: """
+                SELECT table_name, sum(inserted) - sum(deleted) AS inserted
+                FROM _import_entity
+                WHERE job = ?1 AND (?2 IS NULL OR entity IN (SELECT value FROM json_each(?2)))
+                GROUP BY table_name COLLATE NOCASE
+                HAVING sum(_import_entity.inserted + updated + unchanged + ignored) > 0
+                """,
+            arguments: [id, try entities.map { try StoredJSON.encode($0) }]
+        )
+        let tables = try rows.map { row in
+            let name = try row.text("table_name")
+            guard try database.tableExists(name), try BookkeepingSchema.hasRows(name, database) else {
+                return JobPresence.gone
+            }
+            return try lacksRows(of: name, inserted: row.rowID("inserted"), database) ? .partial : .whole
+        }
+        if tables.allSatisfy({ $0 == .whole }) { return .whole }
+        return tables.allSatisfy { $0 == .gone } ? .gone : .partial
+    }
+
+    /// Whether rows that the job has inserted into a table are gone; false where that cannot be told.
+    private func lacksRows(of table: String, inserted: Int64, _ database: Database) throws -> Bool {
+        guard inserted > 0, inserted <= Self.mostCounted else { return false }
+        let name = table.quotedIdentifier
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM \(name) LIMIT ?)"
+        if try Int64.fetchOne(database, sql: sql, arguments: [inserted]) ?? 0 < inserted { return true }
+        // VACUUM and migrations give rows other row ids.
+        let columns = try Set(database.columns(in: table).map(\.name))
+        guard try TableWitness.isPossible(table, database), let witness = try TableWitness(of: table, database),
+            columns.isSuperset(of: witness.columns),
+            try !StoredMigration.exists(since: id, database)
+        else { return false }
+        let (compared, changed) = try witness.compare(table, database)
+        guard changed * 2 <= compared else { return false }
+        let ranges = try InsertedRows.ranges(of: table, job: id, database)
+        guard ranges.reduce(0, { $0 + Int64($1.count) }) >= inserted else { return false }
+        let count = try database.makeStatement(sql: "SELECT count(*) FROM \(name) WHERE rowid BETWEEN ? AND ?")
+        let left = try ranges.reduce(Int64(0)) {
+            try $0 + (Int64.fetchOne(count, arguments: [$1.lowerBound, $1.upperBound]) ?? 0)
+        }
+        return left < inserted
+    }
+}

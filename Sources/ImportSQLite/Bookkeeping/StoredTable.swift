@@ -1,0 +1,149 @@
+import GRDB
+import ImportEngine
+import ImportModel
+import ImportSources
+
+/// A table of a store, as SQLite describes it (<https://www.sqlite.org/pragma.html#pragma_table_xinfo>).
+package struct StoredTable {
+    /// A column that rows are told apart by, and how its texts are compared.
+    package struct KeyColumn {
+        package let name: String
+        package let collation: String
+        let isDescending: Bool
+    }
+
+    package struct Index {
+        package let name: String
+        package let isUnique: Bool
+        /// Whether it is over some rows alone.
+        package let isPartial: Bool
+        /// Whether it was made by `CREATE INDEX`; the others are constraints of their table.
+        let isDeclared: Bool
+        let isPrimaryKey: Bool
+        /// In its order; nil for an expression.
+        package fileprivate(set) var columns: [KeyColumn?] = []
+
+        /// Whether it compares as it usually does: texts by their bytes.
+        package var isBinary: Bool { columns.allSatisfy { $0?.collation.uppercased() == "BINARY" } }
+
+        /// The columns, in its order and in lower case; nil where there is an expression among them.
+        package var names: [ExactText]? {
+            let names = columns.compactMap { $0.map { ContinuedEntity.folded($0.name) } }
+            return names.count == columns.count ? names : nil
+        }
+
+        /// Whether it is as one that is made without further words: ascending, texts by their bytes.
+        package var isPlain: Bool { isBinary && columns.allSatisfy { $0?.isDescending == false } }
+
+        /// Whether it is on just these columns, in any order, and compares texts by their bytes.
+        func isJust(_ columns: [String]) -> Bool { isBinary && names.map(Set.init) == Set(columns.folded) }
+    }
+
+    package let name: String
+    /// In order; none if there is no such table.
+    package let columns: [StoredColumn]
+    package let hasRowID: Bool
+    /// The one that was made last comes first.
+    package private(set) var indexes: [Index] = []
+
+    package init(_ name: String, _ database: Database) throws {
+        self.name = name
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT info.*, list.wr FROM pragma_table_list(?) AS list, pragma_table_xinfo(list.name) AS info
+                WHERE list.schema = 'main' AND list.type <> 'view' AND info.hidden <> 1 ORDER BY info.cid
+                """,
+            arguments: [name]
+        )
+        columns = rows.map(StoredColumn.init)
+        hasRowID = rows.first.map { !($0["wr"] as Bool) } ?? true
+        let keys = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT list.*, key.name AS "column", key.coll, key."desc"
+                FROM pragma_index_list(?) AS list, pragma_index_xinfo(list.name) AS key
+                WHERE key.key ORDER BY list.seq, key.seqno
+                """,
+            arguments: [name]
+        )
+        for key in keys {
+            if indexes.last?.name != key["name"] {
+                indexes.append(
+                    Index(
+                        name: key["name"],
+                        isUnique: key["unique"],
+                        isPartial: key["partial"],
+                        isDeclared: key["origin"] == "c",
+                        isPrimaryKey: key["origin"] == "pk"
+                    )
+                )
+            }
+            let column = (key["column"] as String?).map {
+                KeyColumn(name: $0, collation: key["coll"] ?? "BINARY", isDescending: key["desc"])
+            }
+            indexes[indexes.count - 1].columns.append(column)
+        }
+    }
+
+    /// The columns that have values of their own.
+    package var ownColumns: [StoredColumn] { columns.filter { !$0.isComputed } }
+
+    /// The columns of the primary key, in its order.
+    package var primaryKey: [String] {
+        columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }.map(\.name)
+    }
+
+    package func column(_ name: String) -> StoredColumn? {
+        columns.first { ContinuedEntity.folded($0.name) == ContinuedEntity.folded(name) }
+    }
+
+    /// The column that is another name of the row id (<https://www.sqlite.org/lang_createtable.html#rowid>).
+    package var rowIDColumn: String? {
+        let key = primaryKey
+        // A key with an index of its own is none: `INTEGER PRIMARY KEY DESC`.
+        guard key.count == 1, column(key[0])?.declared == "INTEGER", !indexes.contains(where: \.isPrimaryKey) else {
+            return nil
+        }
+        return key[0]
+    }
+
+    /// What the row ids are called; nil where they have no name, or where there are none.
+    package var rowIDName: String? {
+        hasRowID ? ["rowid", "_rowid_", "oid"].first { column($0) == nil } : nil
+    }
+
+    /// The columns of the primary key, and then those of each unique index on columns alone, over all rows, by the indexes' names.
+    package var keys: [[KeyColumn]] {
+        let unique = indexes.filter { $0.isUnique && !$0.isPartial && $0.names != nil }
+        let primary =
+            unique.first(where: \.isPrimaryKey).map { $0.columns.compactMap(\.self) }
+            // A row id has no index.
+            ?? primaryKey.map { KeyColumn(name: $0, collation: "BINARY", isDescending: false) }
+        return (primary.isEmpty ? [] : [primary])
+            + unique.filter { !$0.isPrimaryKey }.sorted { $0.name < $1.name }.map { $0.columns.compactMap(\.self) }
+    }
+
+    /// Whether the primary key, or a unique index over all rows, is on just these columns.
+    package func hasKey(_ columns: [String]) -> Bool {
+        keys.contains { Set($0.map(\.name).folded) == Set(columns.folded) }
+    }
+
+    package func isNeverNull(_ name: String) -> Bool {
+        guard let column = column(name) else { return false }
+        return column.isRequired || column.isKey && (!hasRowID || rowIDColumn != nil)
+    }
+
+    /// The columns that identify a row by themselves: the primary key, or the only unique index without nulls; nil for none.
+    package var identifier: [String]? {
+        let primary = primaryKey
+        if !primary.isEmpty { return primary }
+        let unique = keys.map { $0.map(\.name) }.filter { $0.allSatisfy(isNeverNull) }
+        return unique.count == 1 ? unique[0] : nil
+    }
+}
+
+extension Sequence<String> {
+    /// The names as those of columns are compared.
+    package var folded: [ExactText] { map(ContinuedEntity.folded) }
+}

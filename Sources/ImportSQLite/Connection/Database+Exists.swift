@@ -1,0 +1,8 @@
+import GRDB
+
+extension Database {
+    /// Whether a query has a row.
+    package func exists(_ query: String, _ arguments: StatementArguments = StatementArguments()) throws -> Bool {
+        try Bool.fetchOne(self, sql: "SELECT EXISTS (\(query))", arguments: arguments) ?? false
+    }
+}

@@ -1,0 +1,93 @@
+import GRDB
+import ImportModel
+
+/// A column of a table, and what its declared type says of it.
+package struct StoredColumn {
+    /// How SQLite stores what is written there (<https://www.sqlite.org/datatype3.html#determination_of_column_affinity>).
+    enum Affinity {
+        case integer, text, blob, real, numeric
+
+        init(declared: String) {
+            let type = declared.uppercased()
+            if type.contains("INT") {
+                self = .integer
+            } else if type.contains("CHAR") || type.contains("CLOB") || type.contains("TEXT") {
+                self = .text
+            } else if type.isEmpty || type.contains("BLOB") {
+                self = .blob
+            } else if type.contains("REAL") || type.contains("FLOA") || type.contains("DOUB") {
+                self = .real
+            } else {
+                self = .numeric
+            }
+        }
+    }
+
+    package let name: String
+    /// As it is declared; empty where nothing is.
+    package let declaration: String
+    /// Whether the table computes it.
+    package let isComputed: Bool
+    /// Its place in the table's primary key, from 1; 0 where it is none of it.
+    let keyPosition: Int
+    /// Whether it is `NOT NULL`.
+    package let isRequired: Bool
+    /// The text of its default; nil where it has none.
+    package let defaultText: String?
+
+    /// - Parameter row: of `pragma_table_xinfo`.
+    package init(_ row: Row) {
+        name = row["name"]
+        declaration = row["type"]
+        isComputed = row["hidden"] != 0
+        keyPosition = row["pk"]
+        isRequired = row["notnull"]
+        defaultText = row["dflt_value"]
+    }
+
+    /// As it is declared, in upper case; empty where nothing is.
+    package var declared: String { declaration.uppercased() }
+
+    package var isKey: Bool { keyPosition > 0 }
+
+    /// What its default comes to in a statement; nil where it has none.
+    var defaultExpression: String? {
+        guard let text = defaultText else { return nil }
+        // A name alone is a text, whatever other columns are called; an expression may have a comment in it.
+        let words: Set = ["true", "false", "null", "current_time", "current_date", "current_timestamp"]
+        let isName =
+            text.hasPrefix("\"") || text.wholeMatch(of: /[A-Za-z_]\w*/) != nil && !words.contains(text.asciiLowercased)
+        return isName ? text.trimmingCharacters(in: ["\""]).quoted(by: "'", with: "''") : "(\(text)\n)"
+    }
+
+    var affinity: Affinity { Affinity(declared: declared) }
+
+    /// The type of an attribute for it, where no model says more.
+    package var type: AttributeType {
+        switch affinity {
+        case .integer: .integer64
+        case .text: .string
+        case .blob: .binary
+        case .real: .double
+        // SQLite has no types for these, so people store them as they like: `BOOLEAN`, `DATE`, `TIMESTAMP`.
+        case .numeric:
+            if declared.contains("BOOL") {
+                .boolean
+            } else if declared.contains("DATE") || declared.contains("TIME") {
+                .string
+            } else {
+                .double
+            }
+        }
+    }
+
+    /// Whether values of the attribute stay in the column what they are.
+    package func holds(_ attribute: AttributeDescription) -> Bool {
+        if declared.isEmpty || declared == attribute.declaredType { return true }
+        let wanted = Affinity(declared: attribute.declaredType)
+        guard affinity == .numeric else { return affinity == wanted }
+        // Text that looks like a number would become one.
+        return wanted == .integer || wanted == .real || [.date, .uuid].contains(attribute.type)
+            || attribute.type == .string && type == .string
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import ImportEngine
+import ImportModel
+import ImportSources
+
+/// What was exported.
+public struct RejectExport: Sendable, Hashable {
+    /// How the rejects are written.
+    public enum Format: String, Sendable, Hashable, CaseIterable {
+        /// A line of JSON for each, with its number, position and errors, and the record to edit: what a retry reads.
+        case repairLines
+        /// The records' original bytes alone, one per line.
+        case raw
+    }
+
+    /// How many rejects were written.
+    public package(set) var rejects: Int64 = 0
+    /// How many of them have only their records' first bytes.
+    public package(set) var partial: Int64 = 0
+
+    /// Nothing yet.
+    public init() {}
+}
+
+/// Rejects on their way out.
+package struct RejectLines {
+    /// What was written.
+    package private(set) var export = RejectExport()
+    private let format: RejectExport.Format
+    private let leavesOutPartial: Bool
+    private let writer = RepairLineWriter()
+    private var pending: [UInt8] = []
+
+    /// - Parameter leavesOutPartial: whether those are left out of which only the first bytes are kept.
+    package init(as format: RejectExport.Format, leavesOutPartial: Bool = false) {
+        self.format = format
+        self.leavesOutPartial = leavesOutPartial
+    }
+
+    /// Takes a reject.
+    ///
+    /// - Parameter body: given bytes of one or more whole lines at a time.
+    /// - Throws: what `body` throws.
+    package mutating func append(_ reject: StoreInspection.Reject, to body: ([UInt8]) throws -> Void) throws {
+        if reject.isPartial {
+            export.partial += 1
+            if leavesOutPartial { return }
+        }
+        export.rejects += 1
+        switch format {
+        case .repairLines: writer.append(reject, to: &pending)
+        case .raw: pending += reject.record + [0x0A]
+        }
+        if pending.count >= 1 << 16 { try flush(to: body) }
+    }
+
+    /// Writes what is left.
+    package mutating func flush(to body: ([UInt8]) throws -> Void) throws {
+        if !pending.isEmpty { try body(pending) }
+        pending.removeAll(keepingCapacity: true)
+    }
+}
+
+extension StoreInspection {
+    /// Writes rejects job by job in source order.
+    ///
+    /// - Parameters:
+    ///   - selection: which ones.
+    ///   - format: how.
+    ///   - body: given bytes of one or more whole lines at a time.
+    /// - Throws: `ImportError` as `status` does, and what `body` throws.
+    public func exportRejects(
+        _ selection: RejectSelection = RejectSelection(),
+        as format: RejectExport.Format,
+        _ body: ([UInt8]) throws -> Void
+    ) throws -> RejectExport {
+        var lines = RejectLines(as: format)
+        let damage = try scanRejects(selection) { try lines.append($0, to: body) }
+        try lines.flush(to: body)
+        if let damage { throw damage }
+        return lines.export
+    }
+
+    /// Writes rejects to a file, all or nothing: under a temporary name first, and then renamed.
+    ///
+    /// - Parameters:
+    ///   - selection: which ones.
+    ///   - format: how.
+    ///   - path: the file; its folder must be there.
+    ///   - overwrites: whether an existing file may be replaced.
+    /// - Throws: `ImportError`: `.cannotCreate` when the file exists or cannot be created, `.io` when it cannot be
+    ///   written, and as `status` does.
+    public func exportRejects(
+        _ selection: RejectSelection = RejectSelection(),
+        as format: RejectExport.Format,
+        toFile path: String,
+        overwrites: Bool = false
+    ) throws -> RejectExport {
+        let file = try ExportFile(path: path, overwrites: overwrites)
+        var lines = RejectLines(as: format)
+        let damage = try scanRejects(selection) { try lines.append($0) { try file.write($0[...]) } }
+        try lines.flush { try file.write($0[...]) }
+        try file.finish()
+        if let damage { throw damage }
+        return lines.export
+    }
+
+    /// Calls `body` with rejects that are whole, as lines of a repair file: with one or more whole lines at a time.
+    ///
+    /// - Returns: how many were left out, as only their records' first bytes are kept.
+    package func forEachRepairLine(_ selection: RejectSelection, _ body: (ArraySlice<UInt8>) throws -> Void) throws
+        -> Int64
+    {
+        var lines = RejectLines(as: .repairLines, leavesOutPartial: true)
+        let damage = try scanRejects(selection) { try lines.append($0) { try body($0[...]) } }
+        try lines.flush { try body($0[...]) }
+        if let damage { throw damage }
+        return lines.export.partial
+    }
+}

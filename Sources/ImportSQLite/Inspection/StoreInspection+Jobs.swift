@@ -1,0 +1,182 @@
+import Foundation
+import GRDB
+import ImportEngine
+import ImportModel
+
+extension StoreInspection {
+    /// One job in a line: what it was, its state, and its counts.
+    public struct JobSummary: Sendable, Hashable, Codable {
+        /// The job's number in the store, from 1.
+        public let job: Int64
+        /// Its state.
+        public let state: ImportReport.State
+        /// Whether it is a retry of rejects.
+        public let isRetry: Bool
+        /// What it does to objects that are there; nil where it imports records.
+        public let change: Change?
+        /// The job that it undoes; nil where it is no undo.
+        public let undoes: Int64?
+        /// The job that has undone it; nil where none has, or that one is undone itself.
+        public var undoneBy: Int64?
+        /// The sources, as they were given.
+        public let sources: [String]
+        /// When it was started, in ISO 8601 and UTC.
+        public let started: String
+        /// When it was finished; nil while it is not.
+        public let finished: String?
+        /// Records read, rejects included.
+        public let recordsRead: Int64
+        /// Records that became new objects.
+        public let inserted: Int64
+        /// Records that changed an object.
+        public let updated: Int64
+        /// Changes that have deleted an object; nil where it imports records.
+        public let deleted: Int64?
+        /// Records whose object had all their values already.
+        public let unchanged: Int64
+        /// Records left out as their object existed already.
+        public let ignored: Int64
+        /// Records that were not accepted.
+        public let rejected: Int64
+        /// Rejects that were repaired since; of a retry, those that it has repaired.
+        public let repaired: Int64
+
+        package init(
+            job: Int64,
+            state: ImportReport.State,
+            isRetry: Bool,
+            change: Change?,
+            undoes: Int64?,
+            undoneBy: Int64? = nil,
+            sources: [String],
+            started: String,
+            finished: String?,
+            recordsRead: Int64,
+            inserted: Int64,
+            updated: Int64,
+            deleted: Int64?,
+            unchanged: Int64,
+            ignored: Int64,
+            rejected: Int64,
+            repaired: Int64
+        ) {
+            self.job = job
+            self.state = state
+            self.isRetry = isRetry
+            self.change = change
+            self.undoes = undoes
+            self.undoneBy = undoneBy
+            self.sources = sources
+            self.started = started
+            self.finished = finished
+            self.recordsRead = recordsRead
+            self.inserted = inserted
+            self.updated = updated
+            self.deleted = deleted
+            self.unchanged = unchanged
+            self.ignored = ignored
+            self.rejected = rejected
+            self.repaired = repaired
+        }
+
+        /// What a job does to objects that are there.
+        public enum Change: String, Sendable, Hashable, Codable, CaseIterable {
+            /// It applies a change set.
+            case patch
+            /// It takes back what another job has done.
+            case undo
+        }
+
+        package enum CodingKeys: String, CodingKey {
+            case job, state, change, undoes, deleted
+            case isRetry = "retry"
+            case undoneBy = "undone_by"
+            case sources, started, finished
+            case recordsRead = "records_read"
+            case inserted, updated, unchanged, ignored, rejected, repaired
+        }
+    }
+
+    /// All jobs of the store, in the order in which they were started.
+    ///
+    /// - Throws: `ImportError` as `status` does.
+    public func jobs() throws -> [JobSummary] {
+        try read { database in
+            let jobs = try StoredJob.all(database)
+            guard !jobs.isEmpty else { throw noImport }
+            return try jobs.map { try summary(of: $0, database) }
+        }
+    }
+
+    package func summary(of job: StoredJob, _ database: Database) throws -> JobSummary {
+        let times =
+            try BookkeepingRow.first(database, "started, finished", from: "_import_job", "WHERE id = ?", [job.id])
+        let counts = try counts(of: job, database)
+        return JobSummary(
+            job: job.id,
+            state: state(of: job),
+            isRetry: job.retry != nil,
+            change: job.change.flatMap { JobSummary.Change(rawValue: $0.kind.rawValue) },
+            undoes: job.change?.undoes,
+            undoneBy: try undo(of: job, database),
+            sources: job.sources.map(\.description.name),
+            started: try times?.text("started") ?? "",
+            finished: try times?.optionalText("finished"),
+            recordsRead: counts.recordsRead,
+            inserted: counts.inserted,
+            updated: counts.updated,
+            deleted: try deleted(by: job, database),
+            unchanged: counts.unchanged,
+            ignored: counts.ignored,
+            rejected: counts.rejected,
+            repaired: try repaired(by: job, database)
+        )
+    }
+
+    /// The job that has undone a job; nil where none has.
+    package func undo(of job: StoredJob, _ database: Database) throws -> Int64? {
+        // Few stores have any, and those who watch one ask often.
+        guard try database.exists("SELECT 1 FROM _import_job WHERE id > ? AND instr(options, '\"undoes\"')", [job.id]),
+            let undo = try StoredJob.undo(of: job.id, StoredJob.all(database)), undo.state == .finished
+        else { return nil }
+        return undo.id
+    }
+
+    /// The counts of all entities of a job.
+    private func counts(of job: StoredJob, _ database: Database) throws -> ImportReport.Counts {
+        var total = ImportReport.Counts()
+        for row in try BookkeepingRow.all(database, from: "_import_entity", of: job.id) {
+            total.add(try ImportReport.Counts(row))
+        }
+        return total
+    }
+
+    /// A job's state; one that is called running without an importer at work was interrupted.
+    package func state(of job: StoredJob) -> ImportReport.State {
+        job.state == .running && !isLocked ? .interrupted : job.state
+    }
+}
+
+extension StoreInspection.JobSummary {
+    /// What a report says of a job, and when that was.
+    package init(_ report: ImportReport, isRetry: Bool, started: String, finished: String?) {
+        self.init(
+            job: report.job,
+            state: report.state,
+            isRetry: isRetry,
+            change: nil,
+            undoes: nil,
+            sources: report.sources,
+            started: started,
+            finished: finished,
+            recordsRead: report.recordsRead,
+            inserted: report.inserted,
+            updated: report.updated,
+            deleted: nil,
+            unchanged: report.unchanged,
+            ignored: report.ignored,
+            rejected: report.rejected,
+            repaired: report.repaired
+        )
+    }
+}

@@ -1,0 +1,75 @@
+import GRDB
+import ImportEngine
+
+extension StoreInspection {
+    /// How far one source of a job is.
+    package struct SourceProgress: Sendable, Hashable, Encodable {
+        /// Where a source is.
+        package enum State: String, Sendable, Hashable, Encodable {
+            /// None of its records is committed.
+            case waiting
+            /// It is the one that is being imported.
+            case importing
+            /// The job stopped in it.
+            case interrupted
+            case failed
+            /// All of it is committed.
+            case finished
+        }
+
+        /// The source, as it was given.
+        package let source: String
+        package let state: State
+        /// Its bytes whose records are committed, decompressed.
+        package let bytes: Int64
+        /// All its bytes; nil where that is not known.
+        package let totalBytes: Int64?
+        /// Its records that are committed, rejects included.
+        package let records: Int64
+
+        package enum CodingKeys: String, CodingKey {
+            case source, state, bytes
+            case totalBytes = "total_bytes"
+            case records
+        }
+    }
+
+    /// How far each source of a job is, in their order.
+    package func sources(of job: StoredJob, _ database: Database) throws -> [SourceProgress] {
+        let marker = try Marker(database, job: job.id) ?? Marker()
+        let isWhole = job.state == .finished && !job.isEnded
+        var read: [Int: (bytes: Int64, records: Int64)] = [:]
+        for row in try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_chunk",
+            sql: """
+                SELECT source, max(end_byte) AS end_byte, sum(records) AS records FROM _import_chunk
+                WHERE job = ? GROUP BY source
+                """,
+            arguments: [job.id]
+        ) { read[try row.index("source")] = (try row.number("end_byte"), try row.number("records")) }
+        return job.sources.enumerated().map { index, source in
+            let state = isWhole || index < marker.source ? .finished : index > marker.source ? .waiting : stop(job)
+            let (end, records) = read[index] ?? (0, 0)
+            let bytes = index == marker.source ? marker.byteOffset : index < marker.source ? end : 0
+            let total = source.description.plainSize ?? (state == .finished ? bytes : nil)
+            return SourceProgress(
+                source: source.description.name,
+                state: state,
+                bytes: bytes,
+                totalBytes: total,
+                records: records
+            )
+        }
+    }
+
+    /// Where the source is that a job has come to.
+    private func stop(_ job: StoredJob) -> SourceProgress.State {
+        switch state(of: job) {
+        case .running: .importing
+        case .interrupted: .interrupted
+        case .failed: .failed
+        case .finished: .waiting
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import GRDB
+import ImportEngine
+import ImportSources
+
+extension StoreInspection {
+    /// A table as it is now, beside what the imports have left in it.
+    ///
+    /// How many rows there should be is exact. Rows that are gone and rows that have come since are distinguished by their row
+    /// ids, as far as these say: a row that replaced another one is not. Other values are found in a sample of up
+    /// to 256 rows per table; a `VACUUM` that renumbers rows reads as such a change.
+    public struct TableComparison: Sendable, Hashable, Codable {
+        /// The table's name.
+        public let table: String
+        /// Whether it exists, with the columns that it had.
+        public let isThere: Bool
+        /// Whether a view has its name now.
+        ///
+        /// A view is not read, since one may have rows without end.
+        public let isView: Bool
+        /// Rows now.
+        public let rows: Int64
+        /// Rows that were there before the first import, and those that imports have inserted.
+        public let expected: Int64
+        /// Rows that other programs have added since, at least.
+        public let added: Int64
+        /// Rows that other programs have deleted since, at least.
+        public let deleted: Int64
+        /// How many rows were compared with what they were when the last import ended; 0 while one is not finished.
+        public let compared: Int64
+        /// How many of these have other values now.
+        public let changed: Int64
+
+        /// Whether nothing is known to have been done to it by other programs.
+        public var isUntouched: Bool { isThere && added == 0 && deleted == 0 && changed == 0 }
+    }
+
+    /// What other programs have done to the tables since they were imported into.
+    ///
+    /// - Returns: a comparison for each table, by its name.
+    /// - Throws: `ImportError` as `status` does.
+    public func tables() throws -> [TableComparison] {
+        try read { database in
+            let rows = try BookkeepingRow.fetchAll(
+                database,
+                from: "_import_entity",
+                sql: """
+                    SELECT table_name, rows_before, inserted, nested_inserted + stubs - deleted AS gain
+                    FROM _import_entity WHERE table_name <> '' ORDER BY job, position
+                    """
+            )
+            var names: [ExactText: String] = [:]
+            var expected: [ExactText: Int64] = [:]
+            for row in rows {
+                let name = try row.text("table_name")
+                let table = ContinuedEntity.folded(name)
+                names[table] = names[table] ?? name
+                // Before its first import, and what each has inserted.
+                let before = try row.number("rows_before")
+                let records = try row.number("inserted")
+                expected[table] = (expected[table] ?? before).addingClamped(records)
+                    .addingClamped(try row.rowID("gain"))
+            }
+            return try names.sorted { $0.value.utf8.lexicographicallyPrecedes($1.value.utf8) }.map {
+                try comparison(of: $0.value, expected: expected[$0.key] ?? 0, database)
+            }
+        }
+    }
+
+    private func comparison(of table: String, expected: Int64, _ database: Database) throws -> TableComparison {
+        let witness = try TableWitness(of: table, database)
+        let columns = Set(try StoredTable(table, database).columns.map(\.name.asciiLowercased))
+        let known = (witness?.columns ?? []).map(\.asciiLowercased)
+        guard !columns.isEmpty, columns.isSuperset(of: known) else {
+            let isView = try database.viewExists(table)
+            let rows = columns.isEmpty ? 0 : try count(table, database)
+            return TableComparison(
+                table: table,
+                isThere: false,
+                isView: isView,
+                rows: rows,
+                expected: expected,
+                added: 0,
+                deleted: isView ? 0 : max(0, difference(expected, rows)),
+                compared: 0,
+                changed: 0
+            )
+        }
+        let rows = try count(table, database)
+        // Those above the last row id of the import are surely new; of the others the number alone is known.
+        let above = try witness.map { try count(table, where: "rowid > \($0.lastRowID)", database) } ?? 0
+        let rest = difference(difference(rows, above), expected)
+        let values = try witness?.compare(table, database)
+        return TableComparison(
+            table: table,
+            isThere: true,
+            isView: false,
+            rows: rows,
+            expected: expected,
+            added: rest > 0 ? difference(rows, expected) : above,
+            deleted: max(0, difference(0, rest)),
+            compared: values?.compared ?? 0,
+            changed: values?.changed ?? 0
+        )
+    }
+
+    private func count(_ table: String, where condition: String? = nil, _ database: Database) throws -> Int64 {
+        let clause = condition.map { " WHERE \($0)" } ?? ""
+        return try Int64.fetchOne(database, sql: "SELECT count(*) FROM \(table.quotedIdentifier)\(clause)") ?? 0
+    }
+
+    /// Stored numbers may be anything.
+    private func difference(_ one: Int64, _ other: Int64) -> Int64 {
+        let (difference, isTooLarge) = one.subtractingReportingOverflow(other)
+        return isTooLarge ? (one > other ? .max : .min) : difference
+    }
+}

@@ -1,0 +1,90 @@
+import GRDB
+import ImportEngine
+import ImportModel
+import ImportSources
+
+extension StoreSession {
+    /// Makes sure that a job that mirrors its sources can, now that it has its model and its tables.
+    ///
+    /// - Throws: `ImportError` with `.usage`.
+    func checkMirror(_ job: StoredJob, _ database: Database) throws {
+        guard let options = job.options.mirror, let model = job.model else { return }
+        try StoredMirror(job, model, options, database, selecting: rowSelection).checkScope()
+    }
+
+    package func mirror(
+        _ job: StoredJob,
+        _ options: MirrorOptions,
+        _ transformers: TransformerRegistry,
+        _ interruption: Interruption
+    ) throws -> MergeNotification? {
+        guard let model = job.model else { return nil }
+        // What is deleted is written from the beginning of the WAL, in place of what is in the store by then; unless somebody reads
+        // it, who goes on.
+        _ = try? database.inDatabase { try $0.checkpoint(.passive) }
+        return try writeIndexes(interruption) { database in
+            guard try !Self.isMirrored(job.id, database) else { return nil }
+            try BookkeepingSchema.makeAll(database)
+            let cacheSize = try StoreConnection.makeRoomForLookups(database, StoredMirror.cacheSize)
+            defer { try? database.execute(sql: "PRAGMA cache_size = \(cacheSize)") }
+            if job.state == .finished { try checkThatNobodyHasWritten(since: job, database) }
+            let log = try UndoLog(job: job.id, tellsRows: false, database)
+            defer { try? log.end(database) }
+            let mirror = try StoredMirror(job, model, options, database, selecting: rowSelection) {
+                try interruption.check()
+            }
+            let merge = try mirror.run(transformers, log)
+            if job.state == .finished {
+                try TableWitness.record(job.tables, database)
+                try InsertedRows.noteEnds(of: job.tables, job: job.id, database)
+            }
+            try BookkeepingSchema.dropEmpty(database)
+            return merge
+        }
+    }
+
+    /// Whether a job has deleted what it was to delete.
+    private static func isMirrored(_ job: Int64, _ database: Database) throws -> Bool {
+        try database.count("_import_mirror", where: "job = \(job) AND is_done") > 0
+    }
+
+    /// What a job has seen says nothing any more once another job has written to its tables, or their rows have other row ids.
+    private func checkThatNobodyHasWritten(since job: StoredJob, _ database: Database) throws {
+        guard try !StoredMigration.exists(since: job.id, database) else {
+            throw ImportError(
+                .mirrorSuperseded,
+                at: store,
+                "the store was brought to another model since job \(job.id) ended",
+                advice: "Import the source once more with \(.mirror)."
+            )
+        }
+        let tables = Set(job.tables.map(ContinuedEntity.folded))
+        let later = try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_entity",
+            sql: "SELECT job, table_name FROM _import_entity WHERE job > ? ORDER BY job",
+            arguments: [job.id]
+        )
+        for row in later where try tables.contains(ContinuedEntity.folded(row.text("table_name"))) {
+            throw ImportError(
+                .mirrorSuperseded,
+                at: store,
+                "job \(try row.number("job")) has come to the entities of job \(job.id) since: what that one has not seen may be in use",
+                advice: "Import the source once more with \(.mirror)."
+            )
+        }
+        for table in job.tables {
+            guard let witness = try TableWitness(of: table, database) else { continue }
+            let (compared, changed) = try witness.compare(table, database)
+            let known = Int64(witness.samples.count)
+            // Somebody may have changed some; where most are gone or others, it is the row ids that have changed.
+            guard 2 * (known - compared + changed) > known else { continue }
+            throw ImportError(
+                .mirrorSuperseded,
+                at: store,
+                "the rows of \(table.printable) are not what they were when job \(job.id) ended",
+                advice: "Import the source once more with \(.mirror)."
+            )
+        }
+    }
+}

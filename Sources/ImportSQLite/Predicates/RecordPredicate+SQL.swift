@@ -1,0 +1,27 @@
+import ImportEngine
+import ImportModel
+import ImportSources
+
+extension RecordPredicate {
+    /// Checks it against an entity alone: `StoreReader.check(_:for:)` knows what its relationships lead to, too.
+    ///
+    /// - Throws: `RecordPredicateError` when an attribute is not there, or is compared with something of another type.
+    public func check(for entity: EntityDescription) throws {
+        _ = try compiled(for: entity)
+    }
+
+    /// The condition for `WHERE`, all values as arguments.
+    ///
+    /// - Throws: `RecordPredicateError` when an attribute is not there, or is compared with something of another type.
+    package func compiled(for entity: EntityDescription) throws -> SQLText {
+        try compiled(for: FetchedEntity(entity)).condition
+    }
+
+    /// The condition for `WHERE`, all values as arguments, and the tables beside the entity's that it depends on.
+    ///
+    /// - Throws: `RecordPredicateError` when an attribute is not there, or is compared with something of another type.
+    package func compiled(for entity: FetchedEntity) throws -> (condition: SQLText, reached: Set<ExactText>) {
+        let predicate = try checked { name throws(UnknownName) in try entity.term(named: name) }
+        return PredicateCompiler.compile(predicate)
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import GRDB
+import ImportEngine
+import ImportModel
+import ImportSources
+
+extension StoredEntities {
+    /// What the store has of a job's entities, by their names, for an import whose model is inferred.
+    package static func continued(_ job: StoredJob, _ database: Database) throws -> [String: ContinuedEntity] {
+        var stored: [String: ContinuedEntity] = [:]
+        for name in Set(job.sources.flatMap(\.entities)) { stored[name] = try continued(name, database) }
+        return stored
+    }
+
+    /// What the store has of an entity, for an import whose model is inferred.
+    ///
+    /// - Parameter name: the entity's, or its table's.
+    /// - Returns: nil where there is no such table, or one that inference has made and that never had a row: of such a
+    ///   table nothing is known.
+    package static func continued(_ name: String, _ database: Database) throws -> ContinuedEntity? {
+        let all = try Self.described(database)
+        let described =
+            all.first { ExactText($0.entity.name) == ExactText(name) }
+            ?? all.first { ContinuedEntity.folded($0.entity.table) == ContinuedEntity.folded(name) }
+        var entity = described?.entity ?? EntityDescription(name: name, attributes: [])
+        entity.identifier = described?.identifier ?? []
+        let columns = try StoredTable(entity.table, database).columns
+        guard !columns.isEmpty else { return nil }
+        if described?.isGiven != true, try StoreSchema.isStillEmpty(entity.table, database) { return nil }
+        let nesting = StoredNesting(of: entity, among: all.map(\.entity))
+        return try continued(entity, named: name, described, columns, nesting, all, database)
+    }
+
+    private static func continued(
+        _ entity: EntityDescription,
+        named name: String,
+        _ described: Described?,
+        _ columns: [StoredColumn],
+        _ nesting: StoredNesting,
+        _ all: [Described],
+        _ database: Database
+    ) throws -> ContinuedEntity {
+        let links = nesting.links(of: entity)
+        let known = Set(entity.attributes.map { ContinuedEntity.folded($0.column) } + links.map(ContinuedEntity.folded))
+        let writable = columns.filter { column in
+            !column.isComputed && !links.contains { ContinuedEntity.folded($0) == ContinuedEntity.folded(column.name) }
+        }
+        let own = writable.filter { !known.contains(ContinuedEntity.folded($0.name)) }
+        var continued = ContinuedEntity(entity: self.entity(entity, with: writable))
+        continued.entity.name = name
+        continued.required = described?.required ?? []
+        continued.undescribed = Set(own.map { ContinuedEntity.folded($0.name) })
+        continued.untyped = Set(own.filter(\.declared.isEmpty).map { ContinuedEntity.folded($0.name) })
+        for attribute in continued.entity.attributes where attribute.type == .binary && attribute.formats.isEmpty {
+            let column = ContinuedEntity.folded(attribute.column)
+            let values = try values(of: attribute.column, in: entity.table, database)
+            guard continued.undescribed.contains(column) || values.isEmpty && described?.isGiven != true else {
+                continue
+            }
+            if !continued.untyped.contains(column) { continued.bytes[column] = StoredBytes(values) }
+        }
+        continued.computed = columns.filter(\.isComputed).map(\.name)
+        continued.links = links
+        continued.isKeyed = !entity.identifier.isEmpty || nesting.hasRowID(entity)
+        continued.obstacle = nesting.obstacle
+        guard continued.obstacle == nil else { return continued }
+        for relationship in entity.relationships {
+            let name = ExactText(relationship.destination)
+            guard let child = all.first(where: { ExactText($0.entity.name) == name }) else { continue }
+            let columns = try StoredTable(child.entity.table, database).columns
+            continued.children[name] =
+                try columns.isEmpty
+                ? ContinuedEntity(entity: child.entity)
+                : self.continued(
+                    child.entity,
+                    named: child.entity.name,
+                    child,
+                    columns,
+                    nesting,
+                    all,
+                    database
+                )
+        }
+        return continued
+    }
+
+    /// The bytes of a column in the first and the last rows that have any there.
+    private static func values(of column: String, in table: String, _ database: Database) throws -> [[UInt8]] {
+        let rows = "SELECT \(column.quotedIdentifier) AS v FROM \(table.quotedIdentifier)"
+        let last = " UNION ALL SELECT * FROM (\(rows) ORDER BY rowid DESC LIMIT 100)"
+        let parts = try "SELECT * FROM (\(rows) LIMIT 100)" + (WatchedTable(table, database).hasRowID ? last : "")
+        let sql = "SELECT CAST(v AS BLOB) FROM (\(parts)) WHERE length(v) > 0"
+        return try Data.fetchAll(database, sql: sql).map { [UInt8]($0) }
+    }
+
+    /// The attributes of a table that a model does not have, for an import that replaces objects as a whole.
+    ///
+    /// They read nothing: an object that is inserted or replaced gets their defaults, or NULL. A column whose default the
+    /// table works out is left to it, and so are those of its primary key.
+    package static func unread(besides entity: EntityDescription, _ database: Database) throws -> [AttributeDescription]
+    {
+        let own = Set(entity.attributes.map { ContinuedEntity.folded($0.column) })
+        let columns = try StoredTable(entity.table, database).columns.filter {
+            !$0.isComputed && !$0.isKey && !own.contains(ContinuedEntity.folded($0.name))
+        }
+        guard !columns.isEmpty else { return [] }
+        let table = ContinuedEntity.folded(entity.table)
+        let described = try Self.described(database).first { ContinuedEntity.folded($0.entity.table) == table }?.entity
+        let known = Set(described?.attributes.map { ContinuedEntity.folded($0.column) } ?? [])
+        let stored = self.entity(described ?? EntityDescription(name: entity.name, attributes: []), with: columns)
+        return zip(stored.attributes, columns).compactMap { attribute, column in
+            var attribute = attribute
+            attribute.isOptional = true
+            attribute.isGenerated = false
+            attribute.transformers = []
+            attribute.validation = AttributeDescription.Validation()
+            if known.contains(ContinuedEntity.folded(column.name)) { return attribute }
+            guard let text = column.defaultText else { return attribute }
+            guard let value = StoredColumn.literal(text) else { return nil }
+            if value == .null { return attribute }
+            attribute.defaultValue = value
+            // What is of another kind than the column is left to SQLite.
+            return (try? attribute.coerce(value)) == nil ? nil : attribute
+        }
+    }
+}
+
+extension StoredColumn {
+    /// The value of a default that is a number, a text in single quotes, or NULL; nil for all else.
+    package static func literal(_ text: String) -> JSONValue? {
+        if text.asciiLowercased == "null" { return .null }
+        if text.count > 1, text.hasPrefix("'"), text.hasSuffix("'") {
+            let inner = text.dropFirst().dropLast()
+            // A quote in it is doubled; anything else is an expression.
+            guard !inner.replacing("''", with: "").contains("'") else { return nil }
+            return .string(String(inner).replacing("''", with: "'"))
+        }
+        guard let value = try? JSONValue(parsing: Array(text.utf8)), case .number = value else { return nil }
+        return value
+    }
+}

@@ -1,0 +1,85 @@
+/// Writes chunk files and their lines of the manifest, for all sources of a job.
+///
+/// Made, used and dropped by one thread.
+package final class ChunkWriter {
+    /// How many bytes of a chunk are gathered before they are written: few enough to be in the processor's cache still.
+    static let defaultPortion = 512 << 10
+
+    package let directory: ChunkDirectory
+    /// The size in bytes at which a chunk is closed, from 1.
+    package let chunkSize: Int
+    /// How many bytes of a chunk are gathered before they are written, from 1.
+    let portion: Int
+    /// The number that the next chunk gets, from 1.
+    var nextNumber: Int { manifest?.nextNumber ?? number }
+
+    /// nil where one chunk is written that has its line already.
+    private let manifest: ChunkManifest?
+    private let number: Int
+    private let synced: Bool
+    /// The file of the chunk that is being filled; nil where it has no bytes yet.
+    private var draft: ChunkDraft?
+
+    /// - Parameters:
+    ///   - directory: where the chunks are.
+    ///   - manifest: where each chunk gets its line.
+    ///   - chunkSize: the size in bytes at which a chunk is closed, from 1.
+    ///   - synced: whether chunk and line must be on the disk before anybody hears of the chunk, as the source cannot
+    ///     be read again.
+    ///   - portion: how many bytes of a chunk are gathered before they are written.
+    package init(
+        directory: ChunkDirectory,
+        manifest: ChunkManifest,
+        chunkSize: Int,
+        synced: Bool,
+        portion: Int = ChunkWriter.defaultPortion
+    ) {
+        self.directory = directory
+        self.manifest = manifest
+        number = manifest.nextNumber
+        self.chunkSize = max(1, chunkSize)
+        self.portion = max(1, portion)
+        self.synced = synced
+    }
+
+    /// Writes one chunk again, which is closed as soon as it may be; it is on the disk when anybody hears of it.
+    ///
+    /// - Parameters:
+    ///   - number: the chunk's.
+    ///   - directory: where it was.
+    package init(again number: Int, in directory: ChunkDirectory) {
+        self.directory = directory
+        self.number = number
+        manifest = nil
+        chunkSize = 1
+        portion = Self.defaultPortion
+        synced = true
+    }
+
+    /// How many bytes are written of the chunk that is being filled.
+    package var count: Int64 { draft?.count ?? 0 }
+
+    /// XXH3-64 of these bytes.
+    package var checksum: String {
+        draft?.checksum ?? XXH3Hasher.digest(of: UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+
+    /// Writes lines of the chunk that is being filled, which is to have `nextNumber`.
+    package func append(_ lines: UnsafeRawBufferPointer) throws {
+        guard !lines.isEmpty else { return }
+        let draft = try draft ?? ChunkDraft(of: ChunkDirectory.fileName(nextNumber), in: directory)
+        self.draft = draft
+        try draft.append(lines)
+    }
+
+    /// Ends the chunk: its file gets its name, then the manifest its line.
+    ///
+    /// A chunk without records gets no file.
+    ///
+    /// - Parameter entry: the chunk's, with `nextNumber`, `count` and `checksum`.
+    func seal(_ entry: ChunkEntry) throws {
+        try draft?.finish(synced: synced)
+        draft = nil
+        try manifest?.append(entry)
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import ImportModel
+
+extension ShapeDetector {
+    /// Whether the sample is NDJSON: a value on each line, a few broken ones aside.
+    ///
+    /// What is sound JSON is NDJSON only if every line is a value by itself, or else a pretty-printed value would be torn
+    /// apart. What is not may be NDJSON with broken lines.
+    package var isLines: Bool {
+        if lines.areValues { return true }
+        guard lines.begun >= 2, lines.ended >= 1 else { return false }
+        if isSound {
+            // Several values in the last line did not break off: all of them follow one another.
+            if let start = lines.lastBroken, topLevelValues.count(where: { Int(tape.tokens[$0].start) >= start }) > 1 {
+                return false
+            }
+            return lines.values == lines.ended
+        }
+        if lines.isFirstValue { return lines.values * 2 >= lines.ended }
+        return lines.begun >= 3 && lines.values * 10 >= lines.ended * 9 && !lines.isFirstBracket
+    }
+}
+
+/// The lines of a sample that are not blank.
+package struct LineCount {
+    /// All of them, a last one that breaks off included.
+    package private(set) var begun = 0
+    /// Those that are all there.
+    package private(set) var ended = 0
+    /// Those that are one JSON value and nothing else.
+    package private(set) var values = 0
+    private(set) var isFirstValue = false
+    /// Where the last line begins that is not one value.
+    private(set) var lastBroken: Int?
+    /// Whether the first line is an opening bracket alone, as in a pretty-printed document.
+    private(set) var isFirstBracket = false
+    /// Just past the first lines, of which a few tell what the others are.
+    private(set) var judgedEnd = 0
+
+    /// Whether there are several, and each that is all there is a value.
+    var areValues: Bool { begun >= 2 && ended >= 1 && values == ended && lastBroken == nil }
+
+    package init(_ text: [UInt8], isWhole: Bool) {
+        let reader = RecordReader(maxDepth: ShapeDetector.maxDepth)
+        text.withUnsafeBufferPointer { buffer in
+            let view = ByteView(buffer)
+            var start = 0
+            // After a bracket alone no line can make it NDJSON.
+            while start < view.count, !isFirstBracket {
+                let lineFeed = memchr(view.base + start, 0x0A, view.count - start)
+                let end = lineFeed.map { UnsafeRawPointer($0) - UnsafeRawPointer(view.base) + 1 } ?? view.count
+                take(view[start..<end], isLast: end == view.count, isWhole, reader, start)
+                start = end
+            }
+        }
+    }
+
+    private mutating func take(_ line: ByteView, isLast: Bool, _ isWhole: Bool, _ reader: RecordReader, _ start: Int) {
+        let visible = Array(line.buffer.lazy.filter { !ShapeDetector.isWhiteSpace($0) }.prefix(2))
+        if visible.isEmpty { return }
+        begun += 1
+        if begun <= ShapeDetector.judgedLines { judgedEnd = start + line.count }
+        // Without a line feed at its end, the sample breaks off in this line.
+        guard line[line.count - 1] == UInt8(ascii: "\n") else { return }
+        let isValue = reader.read(line: line) == .record
+        // The last line of a source may have broken off: it says nothing about the others.
+        if isLast, isWhole, !isValue, begun > 1 {
+            lastBroken = start
+            return
+        }
+        ended += 1
+        if isValue { values += 1 }
+        if begun == 1 {
+            isFirstValue = isValue
+            isFirstBracket = visible.count == 1 && (visible[0] == UInt8(ascii: "[") || visible[0] == UInt8(ascii: "{"))
+        }
+    }
+}

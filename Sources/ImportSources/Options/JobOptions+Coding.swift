@@ -1,0 +1,66 @@
+import ImportModel
+
+/// A model as the store keeps it: the text of a model file.
+extension ModelDescription: Codable {
+    /// Reads the text of a model file, whose model need not be without mistakes.
+    ///
+    /// - Throws: `DecodingError` where it is none.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let model = try? ModelDescription(stored: Array(container.decode(String.self).utf8)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a model")
+        }
+        self = model
+    }
+
+    /// Writes what `init(from:)` reads.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(encoded())
+    }
+}
+
+extension ErrorLimit {
+    /// Whether its number is in its range, which that of a damaged store may not be.
+    package var isSound: Bool {
+        switch self {
+        case .count(let count): count >= 0
+        case .percent(let percent): (0...100).contains(percent)
+        case .unlimited: true
+        }
+    }
+}
+
+extension JobOptions {
+    /// The options that differ from `other`'s; how many rejects there may be is free to change.
+    package func differences(from other: JobOptions) -> [ImportText.Setting] {
+        var names: [ImportText.Setting] = []
+        if model != other.model { names.append(.model) }
+        if entity != other.entity { names.append(.entity) }
+        if records != other.records { names.append(.records) }
+        if identifier != other.identifier { names.append(.identifier) }
+        if types != other.types { names.append(.types) }
+        if storages != other.storages { names.append(.storages) }
+        if client != other.client { names.append(.client) }
+        if nested != other.nested { names.append(.nested) }
+        if nestedDepth != other.nestedDepth { names.append(.nestedDepth) }
+        if nestedOnly != other.nestedOnly { names.append(.nestedOnly) }
+        if onConflict != other.onConflict { names.append(.onConflict) }
+        if onError != other.onError { names.append(.onError) }
+        if nul != other.nul { names.append(.nul) }
+        if isLossless != other.isLossless { names.append(.isLossless) }
+        if skip != other.skip { names.append(.skip) }
+        if limit != other.limit { names.append(.limit) }
+        if maxRecordBytes != other.maxRecordBytes { names.append(.maxRecordBytes) }
+        if maxDepth != other.maxDepth { names.append(.maxDepth) }
+        if (mirror == nil) != (other.mirror == nil) {
+            names.append(.mirror)
+        } else if let mirror, let others = other.mirror {
+            if mirror.scope != others.scope { names.append(.mirrorScope) }
+            if mirror.allowsEmpty != others.allowsEmpty { names.append(.allowsEmpty) }
+            if mirror.despiteRejects != others.despiteRejects { names.append(.despiteRejects) }
+            if mirror.maxDelete != others.maxDelete { names.append(.maxDelete) }
+        }
+        return names
+    }
+}

@@ -1,0 +1,257 @@
+import Foundation
+import ImportModel
+
+/// Finds out what a command's `SOURCE` arguments stand for, and opens the sources.
+package struct SourceOpener: Sendable {
+    /// What `-` reads; the descriptor is never closed.
+    package var standardInput: Int32 = 0
+    /// What the source with their name reads, where a program gives records.
+    package var records: GivenRecords?
+
+    package init(standardInput: Int32 = 0, records: GivenRecords? = nil) {
+        self.standardInput = standardInput
+        self.records = records
+    }
+
+    /// The sources that an argument stands for: one, or one per regular file of an archive of several, in its order.
+    ///
+    /// Regular files are looked into; pipes and devices are left alone until they are opened, and count as sources that
+    /// cannot be read twice (`path` is nil).
+    ///
+    /// - Parameters:
+    ///   - argument: a path, or `-` for standard input.
+    ///   - interruption: what ends the reading of a long archive.
+    ///   - announce: told what an archive has that is left out, in words.
+    /// - Returns: at least one source.
+    /// - Throws: `ImportError`: `.noInput` when there is no such file, it is a directory, or may not be read; `.badInput`
+    ///   when it is a damaged or empty archive.
+    package func describe(
+        _ argument: String,
+        interruption: Interruption,
+        announce: (ImportText) -> Void = { _ in }
+    ) throws -> [SourceDescription] {
+        if argument == "-" || argument == records?.name { return [.pipe(named: argument)] }
+        var status = stat()
+        guard stat(argument, &status) == 0 else { throw ImportError.cannotOpen(argument, errno: errno) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR:
+            throw ImportError(
+                .isDirectory,
+                at: argument,
+                "is a directory",
+                advice: "Name the files in it, or give a chunk directory made by a split (\(call: .splitting))."
+            )
+        default: return [.pipe(named: argument)]
+        }
+        let descriptor = try Descriptor.open(argument, waits: true)
+        let file = DescriptorStream(file: descriptor, name: argument, interruption: interruption)
+        let head = try PeekedStream(file).peek(CompressedFormat.headLength)
+        guard CompressedFormat(head: head) != nil else {
+            return [.file(argument, status, member: nil, isCompressed: false)]
+        }
+        _ = file.seek(0, SEEK_SET)
+        let origin = ArchiveStream.Origin(descriptor: descriptor, head: [], wake: nil, name: argument, member: nil)
+        var leftOut: [String] = []
+        let members = try ArchiveStream.members(of: origin, leftOut: &leftOut, interruption: interruption)
+        if !leftOut.isEmpty {
+            let names = leftOut.prefix(5).map(\.printable) + (leftOut.count > 5 ? ["…"] : [])
+            announce(
+                """
+                \(argument.shownPath): links and other members without data of their own are left out, \(leftOut.count): \
+                \(names.joined(separator: ", "))
+                """
+            )
+        }
+        guard let members else { return [.file(argument, status, member: nil, isCompressed: true)] }
+        return try sources(in: argument, status, members: members)
+    }
+
+    /// What a source of an earlier run is now: its size and time may be others.
+    ///
+    /// - Throws: `ImportError`, as `describe` does, or when an archive has no such member any more.
+    package func describe(again source: SourceDescription, interruption: Interruption) throws -> SourceDescription {
+        guard let path = source.path else { return source }
+        guard var now = try describe(path, interruption: interruption).first(where: { $0.member == source.member })
+        else {
+            throw ImportError(.archiveMemberNotFound, at: source.name, "the archive has no such member any more")
+        }
+        (now.name, now.fingerprint) = (source.name, source.fingerprint)
+        return now
+    }
+
+    private func sources(in archive: String, _ status: stat, members: [String]) throws -> [SourceDescription] {
+        guard !members.isEmpty else {
+            throw ImportError(.archiveEmpty, at: archive, "the archive holds no file")
+        }
+        if members.count == 1 { return [.file(archive, status, member: nil, isCompressed: true)] }
+        var names: Set<String> = []
+        for member in members where !names.insert(member).inserted {
+            throw ImportError(
+                .archiveAmbiguous,
+                at: archive,
+                "the archive holds \(member) more than once",
+                advice: "Take its files out and import the ones that are meant."
+            )
+        }
+        return members.map { .file(archive, status, member: $0, isCompressed: true) }
+    }
+
+    /// Opens a source at an offset in its decompressed bytes.
+    ///
+    /// A plain file is opened right there; of any other source the bytes before are read and passed over. At 0, a byte
+    /// order mark is taken off, and the stream's `offset` says so.
+    ///
+    /// - Parameters:
+    ///   - source: as `describe` gave it, now or in an earlier run.
+    ///   - offset: where to begin, in decompressed bytes.
+    ///   - interruption: what ends a read that waits.
+    /// - Returns: the stream, at `offset`, or past a byte order mark.
+    /// - Throws: `ImportError`: `.noInput` when it cannot be opened; `.badInput` when it is not UTF-8, or shorter than
+    ///   `offset`.
+    package func open(
+        _ source: SourceDescription,
+        at offset: Int64 = 0,
+        interruption: Interruption
+    ) throws -> SourceStream {
+        if let path = source.path {
+            return try openFile(path, source, at: offset, interruption: interruption)
+        }
+        if GivenRecords.isName(source.name) { return try openRecords(source, at: offset, interruption: interruption) }
+        let descriptor =
+            source.name == "-"
+            ? Descriptor(borrowing: standardInput) : try Descriptor.open(source.name, waits: false)
+        return try openPipe(descriptor, name: source.name, at: offset, interruption: interruption)
+    }
+
+    private func openRecords(
+        _ source: SourceDescription,
+        at offset: Int64,
+        interruption: Interruption
+    ) throws -> SourceStream {
+        guard let records, records.name == source.name else {
+            throw ImportError(
+                .recordsNotGiven,
+                at: source.name,
+                "were given by a program, which has to give them again",
+                advice: "Run that program again: the import resumes where it stopped."
+            )
+        }
+        return try SourceStream(
+            records.open(interruption),
+            from: 0,
+            at: offset,
+            totalBytes: nil,
+            name: source.name,
+            interruption: interruption
+        )
+    }
+
+    private func openFile(
+        _ path: String,
+        _ source: SourceDescription,
+        at offset: Int64,
+        interruption: Interruption
+    ) throws -> SourceStream {
+        let descriptor = try Descriptor.open(path, waits: true)
+        let file = DescriptorStream(file: descriptor, name: source.name, interruption: interruption)
+        let head = try PeekedStream(file).peek(CompressedFormat.headLength)
+        guard CompressedFormat(head: head) == nil else {
+            _ = file.seek(0, SEEK_SET)
+            let origin = ArchiveStream.Origin(
+                descriptor: descriptor,
+                head: [],
+                wake: nil,
+                name: source.name,
+                member: source.member
+            )
+            let stream = try ArchiveStream(origin, interruption: interruption)
+            return try SourceStream(
+                stream,
+                from: 0,
+                at: offset,
+                totalBytes: nil,
+                name: source.name,
+                interruption: interruption
+            )
+        }
+        guard let size = file.seek(0, SEEK_END) else { throw ImportError.cannotRead(source.name, errno: errno) }
+        let start = min(offset, size)
+        _ = file.seek(start, SEEK_SET)
+        return try SourceStream(
+            file,
+            from: start,
+            at: offset,
+            totalBytes: size,
+            name: source.name,
+            interruption: interruption
+        )
+    }
+
+    private func openPipe(
+        _ descriptor: Descriptor,
+        name: String,
+        at offset: Int64,
+        interruption: Interruption
+    ) throws -> SourceStream {
+        let wake = try WakePipe()
+        interruption.onRequest { wake.wake() }
+        let pipe = PeekedStream(
+            DescriptorStream(pipe: descriptor, name: name, wake: wake, interruption: interruption)
+        )
+        let head = Array(try pipe.peek(CompressedFormat.headLength))
+        guard CompressedFormat(head: head) != nil else {
+            return try SourceStream(
+                pipe,
+                from: 0,
+                at: offset,
+                totalBytes: nil,
+                name: name,
+                interruption: interruption
+            )
+        }
+        let origin = ArchiveStream.Origin(descriptor: descriptor, head: head, wake: wake, name: name, member: nil)
+        let stream = try ArchiveStream(origin, interruption: interruption)
+        return try SourceStream(stream, from: 0, at: offset, totalBytes: nil, name: name, interruption: interruption)
+    }
+}
+
+extension SourceDescription {
+    /// The name for messages.
+    ///
+    /// Control characters in it are escaped: it may go to a terminal.
+    package var displayName: String { name.shownPath }
+
+    fileprivate static func pipe(named name: String) -> SourceDescription {
+        SourceDescription(name: name, path: nil, member: nil, size: nil, modified: nil)
+    }
+
+    fileprivate static func file(
+        _ path: String,
+        _ status: stat,
+        member: String?,
+        isCompressed: Bool
+    ) -> SourceDescription {
+        SourceDescription(
+            name: member.map { "\(path):\($0)" } ?? path,
+            path: absolutePath(path),
+            member: member,
+            size: Int64(status.st_size),
+            modified: nanoseconds(status.st_mtim),
+            changed: nanoseconds(status.st_ctim),
+            inode: UInt64(status.st_ino),
+            isCompressed: isCompressed
+        )
+    }
+
+    private static func nanoseconds(_ time: timespec) -> Int64 {
+        Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+    }
+
+    /// The path without symbolic links (`realpath(3)`), so that it means the same file from wherever it is named.
+    private static func absolutePath(_ path: String) -> String {
+        guard let resolved = realpath(path, nil) else { return path }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+}

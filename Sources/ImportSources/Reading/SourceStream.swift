@@ -1,0 +1,91 @@
+/// An opened source: UTF-8 without a byte order mark, its beginning open to a look, and always knowing where it is.
+package final class SourceStream: ByteStream {
+    /// The first bytes of a source, for detection.
+    package struct Sample {
+        package let bytes: [UInt8]
+        /// Whether the source ends here, undamaged.
+        package let isWhole: Bool
+    }
+
+    /// Where in the source the next byte read is, from 0, in decompressed bytes: 3 after a byte order mark.
+    package private(set) var offset: Int64
+    /// The source's length in bytes; nil where it is not known before the end (compressed, or not a file).
+    package let totalBytes: Int64?
+
+    private let stream: PeekedStream
+    private let interruption: Interruption
+
+    /// Takes a stream from the source's beginning, goes to `offset`, and takes a byte order mark off the beginning.
+    ///
+    /// - Parameters:
+    ///   - stream: the bytes from `streamOffset` on.
+    ///   - streamOffset: where in the source `stream` begins.
+    ///   - offset: where to continue, at or after `streamOffset`; what precedes is read and passed over.
+    ///   - totalBytes: the source's length, where it is known.
+    ///   - name: the source's name for messages.
+    ///   - interruption: what ends every read.
+    /// - Throws: `ImportError`: `.badInput` when the source is not UTF-8 or ends before `offset`.
+    package init(
+        _ stream: any ByteStream,
+        from streamOffset: Int64,
+        at offset: Int64,
+        totalBytes: Int64?,
+        name: String,
+        interruption: Interruption
+    ) throws {
+        self.stream = PeekedStream(stream)
+        self.offset = streamOffset
+        self.totalBytes = totalBytes
+        self.interruption = interruption
+        if offset == 0 { try readMark(name: name) }
+        try skip(to: offset, name: name)
+    }
+
+    /// The next bytes, at most `limit`, without taking them.
+    package func peek(limit: Int = 1 << 20) throws -> Sample {
+        let bytes = try stream.peek(limit + 1)
+        return Sample(bytes: Array(bytes.prefix(limit)), isWhole: bytes.count <= limit && stream.isPeekedToEnd)
+    }
+
+    package func read(into block: inout [UInt8]) throws -> Int {
+        try interruption.check()
+        let count = try stream.read(into: &block)
+        offset += Int64(count)
+        return count
+    }
+
+    private func readMark(name: String) throws {
+        let head = try stream.peek(CompressedFormat.markLength)
+        if let (reason, advice) = CompressedFormat.refusal(of: head) {
+            throw ImportError(.cannotDecompress, at: name, reason, advice: advice)
+        }
+        let encoding = SourceEncoding(head: head)
+        guard encoding == .utf8 else {
+            throw ImportError(
+                .notUTF8,
+                at: name,
+                "is \(encoding.rawValue), but JSON is exchanged in UTF-8",
+                advice: "Convert it first: iconv -f \(encoding.rawValue) -t UTF-8, and import what that prints."
+            )
+        }
+        guard SourceEncoding.hasMark(head) else { return }
+        stream.drop(SourceEncoding.markLength)
+        offset = Int64(SourceEncoding.markLength)
+    }
+
+    private func skip(to target: Int64, name: String) throws {
+        guard offset < target else { return }
+        var block = [UInt8](repeating: 0, count: Int(min(target - offset, 256 << 10)))
+        while offset < target {
+            if target - offset < block.count { block.removeLast(block.count - Int(target - offset)) }
+            guard try read(into: &block) > 0 else {
+                throw ImportError(
+                    .sourceChanged,
+                    at: name,
+                    "ends at byte \(offset), before byte \(target), where the import is to go on",
+                    advice: "Give the source that the import was started with."
+                )
+            }
+        }
+    }
+}

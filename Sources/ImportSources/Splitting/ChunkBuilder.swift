@@ -1,0 +1,325 @@
+import Foundation
+import ImportModel
+
+/// Gathers one source's records until they fill a chunk.
+///
+/// Made, used and dropped by one thread.
+///
+/// Anyone who finds the records says where they begin and end, as offsets in the source; the bytes are taken from the block
+/// that was entered last. A record may begin before it is known whether it is one: `discard` takes that back. A chunk is
+/// sealed when the first record after it is complete, so that the last chunk of a source is known to be the last.
+package final class ChunkBuilder {
+    /// The settings of one source's split.
+    package struct Settings {
+        package var limits: SplitLimits
+        /// How many record paths the source has.
+        var pathCount: Int
+        /// Whether the bytes have not been parsed, so that a line break may be inside of a string.
+        var isUnparsed: Bool
+    }
+
+    /// Thrown when all records that are wanted are there: the source ends after the last one.
+    struct LimitReached: Error {}
+
+    /// How much of a record that is passed over is kept, in bytes.
+    static let headLength = 4_096
+
+    private let writer: ChunkWriter
+    private let settings: Settings
+    package let maxRecordBytes: Int64
+    /// The source's index in the job, from 0.
+    private let source: Int
+    /// No chunk ends before this offset in the source.
+    private let minimumEnd: Int64
+    private let onSealed: (ChunkEntry) throws -> Void
+
+    private var block: SourceBlock
+    private var blockHasLineBreaks = false
+
+    // The record that is open.
+    private(set) var recordStart: Int64 = -1
+    private var recordIsTooDeep = false
+    private var recordHasLineBreaks = false
+
+    // The chunk.
+    // Their methods call nobody who could come back here; checking that for each record would cost more than they do.
+    @exclusivity(unchecked) private var memory: ChunkMemory
+    @exclusivity(unchecked) private var layout: ChunkLayout
+    private var isFull = false
+    /// How many bytes of it are written, and no longer in memory.
+    private var written = 0
+    private let portion: Int
+
+    // The source.
+    /// Just past the last record, where a chunk can end.
+    private(set) var recordEnd: Int64
+    /// The opening tokens of the containers that enclose the place after the last record.
+    var enclosing: String
+    @exclusivity(unchecked) private var outside: OutsideValues
+    private var unseenPaths: UnseenPaths
+    /// Which of its records are accepted.
+    @exclusivity(unchecked) private var window: RecordWindow
+    private let tracks: ChunkTracks
+
+    /// - Parameters:
+    ///   - writer: what writes the chunks.
+    ///   - settings: those of this source.
+    ///   - base: the offset of the first block in the source.
+    ///   - start: where the split begins or continues.
+    ///   - onSealed: called with each chunk when it is safe.
+    package init(
+        writer: ChunkWriter,
+        settings: Settings,
+        base: Int64,
+        start: SplitStart,
+        onSealed: @escaping (ChunkEntry) throws -> Void
+    ) {
+        self.writer = writer
+        self.settings = settings
+        self.onSealed = onSealed
+        source = start.source
+        minimumEnd = start.minimumEnd ?? 0
+        maxRecordBytes = Int64(settings.limits.maxRecordBytes)
+        block = SourceBlock(emptyAt: base)
+        portion = writer.portion
+        memory = ChunkMemory(usualSize: min(writer.chunkSize, writer.portion))
+        layout = ChunkLayout(from: base, firstOrdinal: start.firstOrdinal, pathCount: settings.pathCount)
+        recordEnd = base
+        enclosing = start.position.enclosing
+        outside = OutsideValues(knownNames: Set(start.outsideNames))
+        unseenPaths = UnseenPaths(at: start.position, settings)
+        window = RecordWindow(settings.limits, pathCount: settings.pathCount, before: start.position.recordsBefore)
+        tracks = ChunkTracks(from: base, start.position)
+    }
+
+    /// The block's offset in the source.
+    var blockBase: Int64 { block.base }
+
+    /// Whether a record has begun.
+    @inline(__always)
+    var hasOpenRecord: Bool { recordStart >= 0 }
+
+    /// What there is of the open record, of earlier blocks only.
+    ///
+    /// Valid until the next call.
+    var openRecord: ByteView {
+        let record = memory.record
+        return ByteView(UnsafeBufferPointer(rebasing: record[..<(hasOpenRecord ? record.count : 0)]))
+    }
+
+    // MARK: Blocks
+
+    /// Takes the bytes that come next in the source; they stay where they are until `leaveBlock`.
+    func enterBlock(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
+        block = SourceBlock(bytes, at: block.base, count: count)
+        // What has been cut at LF has none in it.
+        blockHasLineBreaks =
+            settings.isUnparsed ? memchr(bytes, 0x0D, count) != nil : ByteScan.hasLineBreaks(bytes, count)
+    }
+
+    /// Leaves out what is behind the first `count` bytes of the block: it comes again.
+    func endBlock(after count: Int) {
+        block = SourceBlock(block.bytes(from: block.base), at: block.base, count: count)
+    }
+
+    /// Keeps of the block what is needed later.
+    func leaveBlock() {
+        if hasOpenRecord { copy(to: block.end) }
+        outside.leave(block)
+        tracks.leave(block, recordEnd: recordEnd)
+        block = SourceBlock(emptyAt: block.end)
+    }
+
+    // MARK: Records
+
+    /// Says what is around the bytes of the records that begin from here on; none is open.
+    package func put(in line: RecordLine) { memory.line = line }
+
+    /// Says that a record may begin at `offset`, in this block.
+    ///
+    /// - Parameter offset: its first byte in the source; of its key where that is right before it.
+    @inline(__always)
+    func beginRecord(at offset: Int64) {
+        recordStart = offset
+        recordIsTooDeep = false
+        recordHasLineBreaks = false
+        memory.beginRecord()
+    }
+
+    /// Says that what began was no record.
+    func discardRecord() {
+        recordStart = -1
+        memory.discardRecord()
+    }
+
+    /// Says that the open record is nested too deeply: of its bytes, only the first are kept.
+    func passOverTooDeepRecord() {
+        recordIsTooDeep = true
+        memory.truncateRecord(to: Self.headLength)
+    }
+
+    /// Says that the open record ends at `offset`.
+    ///
+    /// - Parameters:
+    ///   - offset: just past its last byte, in this block or in white space that leads to it.
+    ///   - path: the index of its record path.
+    ///   - boundary: where a chunk that ends with it ends, in this block or at its beginning: `offset`, or the end of its
+    ///     line.
+    ///   - hasLineBreaks: whether a CR or LF is between its tokens, where that is known.
+    /// - Throws: what writing the chunk before it threw, or `onSealed`; `LimitReached` if no record after it is wanted.
+    func endRecord(at offset: Int64, path: Int, boundary: Int64, hasLineBreaks: Bool? = nil) throws {
+        guard window.takesNext(of: path) else { return leaveOutRecord(path: path, boundary: boundary) }
+        copy(to: offset)
+        if isFull { try seal(isLast: false) }
+        let length = offset - recordStart
+        if recordIsTooDeep || length > maxRecordBytes {
+            passOver(length)
+        } else {
+            memory.truncateRecord(to: Int(length))
+            if hasLineBreaks ?? recordHasLineBreaks { memory.replaceLineBreaks(isUnparsed: settings.isUnparsed) }
+            memory.endRecord()
+        }
+        layout.append(from: recordStart, to: offset, path: path)
+        recordEnd = boundary
+        recordStart = -1
+        outside.recordEnded()
+        isFull = written + memory.lineEnd + layout.weight >= writer.chunkSize && boundary >= minimumEnd
+        if memory.lineEnd >= portion { try writeLines() }
+        window.pass(path)
+        if window.isPassed { throw LimitReached() }
+    }
+
+    /// Says that the open record ends here and is not wanted: its bytes belong to the gap before the next one.
+    private func leaveOutRecord(path: Int, boundary: Int64) {
+        discardRecord()
+        window.pass(path)
+        recordEnd = boundary
+        outside.recordEnded()
+    }
+
+    /// Leaves the open record's line empty, and keeps its first bytes beside it.
+    private func passOver(_ length: Int64) {
+        memory.truncateRecord(to: Int(min(length, Int64(Self.headLength))))
+        layout.passOverNext(
+            from: recordStart,
+            length: length,
+            isTooDeep: recordIsTooDeep,
+            line: memory.line,
+            head: Data(buffer: memory.record)
+        )
+        memory.discardRecord()
+        memory.endLine()
+    }
+
+    /// Copies the open record's bytes up to `offset`, but no more than may be needed.
+    @inline(__always)
+    private func copy(to offset: Int64) {
+        let from = recordStart + Int64(memory.recordCount)
+        let limit =
+            recordStart + (recordIsTooDeep ? Int64(Self.headLength) : max(maxRecordBytes, Int64(Self.headLength)))
+        let count = Int(min(offset, limit) - from)
+        guard count > 0 else { return }
+        memory.append(block.bytes(from: from), count)
+        if blockHasLineBreaks { recordHasLineBreaks = true }
+    }
+
+    /// Whether no record after this position is wanted.
+    package var hasReachedLimit: Bool { window.isPassed }
+
+    // MARK: Beside the records
+
+    /// Counts a value outside of the record paths, and watches its bytes up to its end.
+    ///
+    /// - Parameter start: its first byte in the source, or its key's, in this block or in the record that was thought to
+    ///   have begun.
+    func beginOutside(_ name: String, at start: Int64) {
+        outside.begin(name, at: start, in: block, openRecord: openRecord)
+    }
+
+    /// Says that the value outside of the record paths that has begun, if one has, ends at `end`.
+    @inline(__always)
+    func endOutside(at end: Int64) {
+        outside.end(at: end, in: block)
+    }
+
+    /// Counts a key on the way to records that is not UTF-8.
+    func countInvalidKey(_ name: String) {
+        outside.countInvalidKey(name)
+    }
+
+    /// Says that the collections of these record paths were found, whether or not anything is in them.
+    func findCollections(_ paths: UInt64) {
+        unseenPaths.find(paths)
+    }
+
+    /// The line of an offset, from 1, and its column, from 1 in bytes.
+    ///
+    /// - Parameter offset: in this block, or in a token that this block continues with.
+    /// - Returns: both.
+    func lineAndColumn(at offset: Int64) -> (line: Int64, column: Int64) {
+        tracks.lineAndColumn(at: offset, in: block)
+    }
+
+    // MARK: Chunks
+
+    /// Records of each path since the split began or was resumed.
+    var recordsPerPath: [Int64] { layout.recordsPerPath }
+
+    /// Seals the last chunk of a source that ended, whole, where the last block ended, or after the last record that is
+    /// wanted.
+    package func finish() throws {
+        discardRecord()
+        try seal(isLast: true)
+    }
+
+    /// Seals the last chunk of a source of which no more is to be read: no record after this position is wanted.
+    func finishAtSampleEnd() throws {
+        window.close()
+        try finish()
+    }
+
+    /// Seals what is complete of a source in which something is wrong.
+    func finishAtFault() throws {
+        discardRecord()
+        if layout.records > 0 { try seal(isLast: false) }
+    }
+
+    /// Writes the whole lines that are in memory.
+    private func writeLines() throws {
+        try writer.append(memory.lines)
+        memory.dropLines()
+        written = Int(writer.count)
+    }
+
+    private func seal(isLast: Bool) throws {
+        let endsWithSource = isLast && !hasReachedLimit
+        var (end, sourceHash) = endsWithSource ? tracks.endWithSource(block) : tracks.end(at: recordEnd, in: block)
+        let paths = layout.pathRuns
+        end.enclosing = endsWithSource ? "" : enclosing
+        end.recordsBefore = window.recordsBefore
+        end.unseenPaths = unseenPaths.left(besides: paths, window.recordsBefore)
+        try writeLines()
+        let entry = ChunkEntry(
+            number: writer.nextNumber,
+            source: source,
+            firstByte: layout.firstByte,
+            endByte: end.byteOffset,
+            sourceHash: sourceHash,
+            firstOrdinal: layout.firstOrdinal,
+            records: layout.records,
+            paths: paths,
+            gaps: layout.gapRuns,
+            bytes: writer.count,
+            checksum: writer.checksum,
+            rejects: layout.rejects,
+            outside: outside.take(all: isLast),
+            end: end,
+            isLast: isLast
+        )
+        try writer.seal(entry)
+        written = 0
+        layout.beginNext(after: entry.endByte)
+        isFull = false
+        try onSealed(entry)
+    }
+}

@@ -1,0 +1,225 @@
+import ImportModel
+
+/// Cuts one source into chunks.
+///
+/// Made, used and dropped by one thread. Nothing of the source is held but the block at hand, and the lines of
+/// the chunk being filled that are not written yet.
+package final class SourceSplitter {
+    /// Bytes read at a time.
+    static let defaultBlockSize = 256 << 10
+
+    /// Records of each record path since the split began or was resumed, in the order of the paths.
+    var recordsPerPath: [Int64] { builder.recordsPerPath }
+
+    /// How a source is cut.
+    package struct Settings {
+        package var layout: SourceShape.Layout
+        /// At most 64; a source of lines has the path `$` alone.
+        package var paths: [RecordPath]
+        /// Which records are passed over or left out.
+        package var limits = SplitLimits()
+        /// True if the source may have no value at all.
+        package var mayBeEmpty = false
+        /// True if nothing needs to be at the paths.
+        package var isEmpty = false
+        /// How many bytes are read at a time, from 1.
+        package var blockSize = SourceSplitter.defaultBlockSize
+        /// How many bytes of a token yajl sees at least, if it spans blocks.
+        var longToken = DocumentSplitter.defaultLongToken
+    }
+
+    private let stream: any ByteStream
+    private let settings: Settings
+    private let matcher: RecordMatcher
+    private let start: SplitPosition
+    private let builder: ChunkBuilder
+    private var block: [UInt8]
+    private var context = FaultContext()
+    /// What a block was left with, which comes again before the next one's bytes, and how many bytes are wanted then.
+    private var rest: [UInt8] = []
+    private var wanted = 0
+
+    /// Prepares the split of a source.
+    ///
+    /// - Parameters:
+    ///   - stream: the source's bytes from `base` on.
+    ///   - base: the offset of the stream's first byte in the source: that of `start`, or 3 for a source that begins with a
+    ///     byte order mark.
+    ///   - settings: how the source is cut.
+    ///   - writer: what writes the chunks.
+    ///   - start: which source it is, and where its split begins.
+    ///   - onSealed: called with each chunk when it is safe; it may wait, and it may throw to end the split.
+    /// - Throws: `ImportError` with `.usage` for more than 64 paths.
+    package init(
+        stream: any ByteStream,
+        at base: Int64,
+        settings: Settings,
+        writer: ChunkWriter,
+        start: SplitStart,
+        onSealed: @escaping (ChunkEntry) throws -> Void
+    ) throws {
+        self.stream = stream
+        self.settings = settings
+        self.start = start.position
+        matcher = try RecordMatcher(settings.paths)
+        block = [UInt8](repeating: 0, count: max(1, settings.blockSize))
+        builder = ChunkBuilder(
+            writer: writer,
+            settings: ChunkBuilder.Settings(
+                limits: settings.limits,
+                pathCount: max(1, settings.paths.count),
+                isUnparsed: settings.layout == .lines
+            ),
+            base: base,
+            start: start,
+            onSealed: onSealed
+        )
+    }
+
+    /// Reads the source to its end, after the last record that is wanted, or to the first fault.
+    ///
+    /// - Returns: how it ended. After a fault, everything sound before it is in sealed chunks.
+    /// - Throws: `ImportError` when the source or a chunk cannot be read or written, and what `onSealed` threw. When the
+    ///   source is damaged, everything sound before the damage is in sealed chunks.
+    package func run() throws -> SplitEnd {
+        if builder.hasReachedLimit {
+            try builder.finish()
+            return .finished
+        }
+        let limits = settings.limits
+        if settings.layout == .lines {
+            let splitter = LineSplitter(builder: builder, matcher: matcher, maxRecordBytes: limits.maxRecordBytes)
+            if let end = try forEachBlock({ try splitter.split($0, $1, isLast: $2) }) { return end }
+            return try end { try splitter.finish(isResumed: isResumed) }
+        }
+        let splitter = try DocumentSplitter(
+            builder: builder,
+            matcher: matcher,
+            maxDepth: limits.maxDepth,
+            enclosing: start.enclosing,
+            isResumed: isResumed,
+            longToken: settings.longToken
+        )
+        let fault = try forEachBlock { block, count, _ in
+            try splitter.split(block, count)
+            return count
+        }
+        if let fault { return fault }
+        return try end { try splitter.finish() }
+    }
+
+    private var isResumed: Bool { start.byteOffset > 0 }
+
+    /// Reads the source to its end.
+    ///
+    /// - Parameter body: cuts a block, after which no bytes follow if it is the last one, and returns how many bytes of it;
+    ///   the others come again, with more behind them.
+    /// - Returns: how the split ended if it ended before that.
+    private func forEachBlock(_ body: (UnsafeMutablePointer<UInt8>, Int, Bool) throws -> Int) throws -> SplitEnd? {
+        while true {
+            let count: Int
+            do {
+                count = min(try stream.read(into: &block), block.count)
+            } catch let error as ImportError where error.code == .badInput {
+                if let end = try takeRest(body) { return end }
+                try builder.finishAtFault()
+                throw error
+            } catch is SampleEnd {
+                if let end = try takeRest(body) { return end }
+                try builder.finishAtSampleEnd()
+                return .finished
+            }
+            guard count > 0 else { return try takeRest(body) }
+            if rest.isEmpty {
+                if let end = try take(&block, count, isLast: false, body) { return end }
+                continue
+            }
+            rest += block[..<count]
+            // Twice as much each time, so that looking at it again costs no more than looking at it.
+            if rest.count < wanted { continue }
+            var bytes = rest
+            if let end = try take(&bytes, bytes.count, isLast: false, body) { return end }
+        }
+    }
+
+    /// Cuts what was left of the blocks before, as nothing follows it.
+    private func takeRest(_ body: (UnsafeMutablePointer<UInt8>, Int, Bool) throws -> Int) throws -> SplitEnd? {
+        guard !rest.isEmpty else { return nil }
+        var bytes = rest
+        return try take(&bytes, bytes.count, isLast: true, body)
+    }
+
+    /// Cuts one block, of which `rest` keeps what has to come again.
+    private func take(
+        _ bytes: inout [UInt8],
+        _ count: Int,
+        isLast: Bool,
+        _ body: (UnsafeMutablePointer<UInt8>, Int, Bool) throws -> Int
+    ) throws -> SplitEnd? {
+        try bytes.withUnsafeMutableBufferPointer { buffer -> SplitEnd? in
+            guard count > 0, let base = buffer.baseAddress else { return nil }
+            builder.enterBlock(base, count)
+            do {
+                let used = try body(base, count, isLast)
+                context.leave(base, used)
+                builder.leaveBlock()
+                rest = Array(buffer[used..<count])
+                wanted = 2 * rest.count
+            } catch let fault as ScanFault {
+                return .fault(try seal(at: fault, UnsafeBufferPointer(start: base, count: count)))
+            } catch is ChunkBuilder.LimitReached {
+                try builder.finish()
+                return .finished
+            }
+            return nil
+        }
+    }
+
+    /// Seals the last chunk if `finish` finds the source whole.
+    private func end(_ finish: () throws -> Void) throws -> SplitEnd {
+        do {
+            try finish()
+        } catch let fault as ScanFault where fault.kind == .empty && settings.mayBeEmpty {
+            // It has all values that there are of those at its top, and says nothing of other paths.
+            builder.findCollections(matcher.complete[0])
+        } catch let fault as ScanFault {
+            return .fault(try seal(at: fault, UnsafeBufferPointer(start: nil, count: 0)))
+        } catch is ChunkBuilder.LimitReached {
+            // Nothing is wanted any more where there is nothing any more.
+        }
+        if settings.isEmpty { builder.findCollections(matcher.all) }
+        try builder.finish()
+        return .finished
+    }
+
+    /// Seals what is sound and says where the fault is.
+    private func seal(at fault: ScanFault, _ block: UnsafeBufferPointer<UInt8>) throws -> SplitFault {
+        let (line, column) = builder.lineAndColumn(at: fault.byteOffset)
+        let excerpt = context.excerpt(around: fault.byteOffset, in: block, base: builder.blockBase)
+        try builder.finishAtFault()
+        return SplitFault(
+            kind: fault.kind,
+            byteOffset: fault.byteOffset,
+            line: line,
+            column: column,
+            excerpt: excerpt,
+            message: fault.message
+        )
+    }
+}
+
+extension SourceSplitter.Settings {
+    /// How a source of this shape is cut.
+    ///
+    /// - Throws: `ImportError` where a path of the shape is none.
+    package init(of shape: SourceShape, _ limits: SplitLimits, mayBeEmpty: Bool = false) throws {
+        let paths = try shape.paths.map { try RecordPath($0) }
+        self.init(
+            layout: shape.layout,
+            paths: paths,
+            limits: limits,
+            mayBeEmpty: mayBeEmpty,
+            isEmpty: shape.isEmpty == true
+        )
+    }
+}

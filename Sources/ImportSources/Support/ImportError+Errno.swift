@@ -1,0 +1,37 @@
+import Glibc
+
+extension ImportError {
+    /// What a failed system call means for a person.
+    ///
+    /// - Parameters:
+    ///   - number: the call's `errno`.
+    ///   - action: what was tried, in words: `write the chunk`.
+    ///   - path: the file or directory that it was tried on.
+    /// - Returns: an error with advice.
+    package static func system(_ number: Int32, _ action: String, _ path: String) -> ImportError {
+        let message: ImportText = "cannot \(action) \(path): \(String(cString: strerror(number)))"
+        if let shortage = shortage(number, message) { return shortage.about(path) }
+        let (reason, advice): (Reason, ImportText) =
+            switch number {
+            case ENOSPC, EDQUOT:
+                (
+                    .diskFull,
+                    "Free some space on that disk and run the same command again: it resumes where it stopped."
+                )
+            case ELOOP:
+                (
+                    .pathUnusable,
+                    "Chunks are never written through a symbolic link: give the directory itself with \(.chunkDirectory)."
+                )
+            case ENOTDIR, EEXIST:
+                (.pathUnusable, "Something else has that name: give another directory with \(.chunkDirectory).")
+            case EACCES, EPERM, EROFS:
+                (.pathUnusable, "Give a directory that you may write to with \(.chunkDirectory).")
+            case ENOENT:
+                (.pathUnusable, "Make the directory above it first.")
+            default:
+                (.systemCallFailed, "Run the same command again: it resumes where it stopped.")
+            }
+        return ImportError(reason, message, advice: advice).about(path)
+    }
+}

@@ -1,0 +1,6 @@
+@_exported import ImportChanges
+@_exported import ImportEngine
+@_exported import ImportMigration
+@_exported import ImportModel
+@_exported import ImportSQLite
+@_exported import ImportSources

@@ -1,8 +1,0 @@
-/// What is known of the objects that a job has appended, as far as there is room; whatever is forgotten is found out again.
-struct AppendingMemory {
-    /// What nested objects have said last.
-    var statements = StatementMemory()
-    /// By entity, which identifiers its rows have while no index says so; nil of those whose objects are looked up, and while
-    /// that is not known.
-    var identifiers: [IdentifierFilter?] = []
-}

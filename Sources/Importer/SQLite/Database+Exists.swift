@@ -1,8 +1,0 @@
-import GRDB
-
-extension Database {
-    /// Whether a query has a row.
-    func exists(_ query: String, _ arguments: StatementArguments = StatementArguments()) throws -> Bool {
-        try Bool.fetchOne(self, sql: "SELECT EXISTS (\(query))", arguments: arguments) ?? false
-    }
-}

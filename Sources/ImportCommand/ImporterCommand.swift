@@ -24,7 +24,8 @@ struct ImporterCommand: ParsableCommand {
         version: VersionText.text,
         subcommands: [
             ImportSubcommand.self, ResumeSubcommand.self, StatusSubcommand.self, SplitSubcommand.self,
-            InferSubcommand.self, ModelSubcommand.self, FetchSubcommand.self, RejectsSubcommand.self,
+            InferSubcommand.self, ModelSubcommand.self, FetchSubcommand.self, QuerySubcommand.self,
+            MemorySubcommand.self, RejectsSubcommand.self,
             RetrySubcommand.self, VerifySubcommand.self, WatchSubcommand.self, ServeSubcommand.self,
             MigrateSubcommand.self, WorkSubcommand.self,
             DiffSubcommand.self, PatchSubcommand.self, UndoSubcommand.self, MergeSubcommand.self,

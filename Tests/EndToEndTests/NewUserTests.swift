@@ -78,6 +78,61 @@ struct NewUserTests {
         #expect(try runImporter("fetch", directory.path("empty.db"), "x").errorText.contains("has no tables"))
     }
 
+    @Test func answersInSQL() throws {
+        try imported()
+        func query(_ sql: String, _ format: String = "ndjson") throws -> ChildProcess.Result {
+            try runImporter("query", store, sql, "--format", format)
+        }
+        let count = try query("select address_city, count(*), count(*) from orders group by 1;")
+        #expect(
+            count.outputText == "{\"address_city\":\"Oslo\",\"count(*)\":200,\"count(*)_2\":200}\n",
+            "\(count.errorText)"
+        )
+        #expect(try query("select id from orders where id > 197", "table").outputText == " id\n---\n198\n199\n")
+        #expect(try query("select null, '', x'00', 1.5", "csv").outputText.hasSuffix(",\"\",AA==,1.5\n"))
+        #expect(try query("select 1 where 0", "json").outputText == "[]\n")
+        for (sql, answer) in [
+            ("select * form orders", "near \"form\": syntax error"), ("", "empty"),
+            ("select 1; select 2", "more than one"),
+            ("select * from ordes", "did you mean orders?"), ("select city from orders", "did you mean address_city?"),
+            ("delete from orders", "only reads"), ("delete from orders returning id", "only reads"),
+            ("pragma journal_mode = off", "only reads"), ("attach 'x' as x", "only reads"),
+            ("vacuum into 'x'", "only reads"),
+            ("select json(placed) from orders", "malformed JSON"),
+        ] {
+            let result = try query(sql)
+            #expect(result.ending == .exit(64) && result.errorText.contains(answer), "\(sql): \(result.errorText)")
+        }
+        #expect(try query("select count(*) as n from orders").outputText == "{\"n\":200}\n")
+        let ended = try run([
+            "sh", "-c", "$0 query $1 'select * from orders as a, orders as b' --format csv | head -1", Project.importer,
+            store,
+        ])
+        #expect(ended.ending == .exit(0) && ended.errorText.isEmpty && ended.outputText.hasPrefix("id,"))
+        #expect(try runImporter("query", directory.path("none"), "select 1").ending == .exit(66))
+    }
+
+    @Test func answersInSQLWithoutAStore() throws {
+        let temporary = directory.path("tmp")
+        try FileManager.default.createDirectory(atPath: temporary, withIntermediateDirectories: false)
+        let other = try directory.write("[{\"order\":1},{\"order\":\"x\"}]", to: "line.json")
+        func memory(_ arguments: String...) throws -> ChildProcess.Result {
+            try run(["env", "TMPDIR=\(temporary)", Project.importer, "memory"] + arguments)
+        }
+        let sql = "select count(*) as n from orders join line on \"order\" = id"
+        let result = try memory(source, other, sql, "--format", "ndjson", "-q")
+        #expect(result.outputText == "{\"n\":1}\n" && result.errorText.isEmpty, "\(result.errorText)")
+        let rejected = try memory(other, "select count(*) as n from line", "--type", "order:integer64", "--json")
+        #expect(
+            rejected.outputText == "[\n{\"n\":1}\n]\n" && rejected.errorText.contains("1 of 2 records are left out")
+        )
+        #expect(try memory(source, "selct 1").ending == .exit(64))
+        #expect(try memory(source, "select * from ordr").errorText.contains("did you mean orders?"))
+        #expect(try memory(source).ending == .exit(64))
+        #expect(try memory(directory.path("none.json"), "select 1").ending == .exit(66))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary).isEmpty)
+    }
+
     @Test func verifySaysHowManyValuesItHasCompared() throws {
         try imported()
         let text = try runImporter("verify", store).outputText

@@ -222,8 +222,9 @@ struct ArgumentTests {
     @Test func helpNamesOnlyWhatThereIs() {
         let names = ImporterCommand.configuration.subcommands.map { $0.configuration.commandName }
         let commands = [
-            "import", "resume", "status", "split", "infer", "model", "fetch", "rejects", "retry", "verify", "watch",
-            "serve", "migrate", "work", "diff", "patch", "undo", "merge", "conflicts", "resolve", "mirror",
+            "import", "resume", "status", "split", "infer", "model", "fetch", "query", "memory", "rejects", "retry",
+            "verify", "watch", "serve", "migrate", "work", "diff", "patch", "undo", "merge", "conflicts", "resolve",
+            "mirror",
             "strip",
         ]
         #expect(names == commands)

@@ -22,6 +22,17 @@ enum StandardOutput {
         try check(bytes.withUnsafeBytes { RawOutput.writeAll($0, to: STDOUT_FILENO) })
     }
 
+    /// Writes records as they are, or to a terminal without what that would take for commands.
+    ///
+    /// - Parameter format: nil for a table, which has nothing of that.
+    /// - Throws: as for text.
+    static func write(records bytes: [UInt8], as format: RecordFormat?) throws {
+        guard let format, Terminal.columns(of: STDOUT_FILENO) != nil else { return try write(bytes: bytes) }
+        let text = String(decoding: bytes, as: UTF8.self)
+        let isJSON = format == .json || format == .ndjson
+        try write(isJSON ? TerminalText.escapedInJSON(text) : TerminalText.escaped(text, keepingLineBreaks: true))
+    }
+
     private static func check(_ failure: Int32) throws {
         guard failure != 0 else { return }
         if failure == EPIPE { throw OutputClosed() }

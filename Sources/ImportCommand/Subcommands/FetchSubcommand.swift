@@ -209,14 +209,8 @@ struct FetchSubcommand: ParsableCommand {
         _ format: RecordFormat,
         _ reader: any RecordReading
     ) throws -> Bool {
-        let isTerminal = Terminal.columns(of: STDOUT_FILENO) != nil
-        return try reader.write(request, attributes: names, as: format, dates: dates) { bytes in
-            guard isTerminal else { return try StandardOutput.write(bytes: bytes) }
-            let text = String(decoding: bytes, as: UTF8.self)
-            let isJSON = format == .json || format == .ndjson
-            try StandardOutput.write(
-                isJSON ? TerminalText.escapedInJSON(text) : TerminalText.escaped(text, keepingLineBreaks: true)
-            )
+        try reader.write(request, attributes: names, as: format, dates: dates) { bytes in
+            try StandardOutput.write(records: bytes, as: format)
         }
     }
 

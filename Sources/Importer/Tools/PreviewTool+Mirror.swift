@@ -7,7 +7,7 @@ import ImportSources
 extension PreviewTool {
     /// - Throws: `ImportError` when the store cannot be copied, or the import is interrupted.
     func mirror() throws -> ImportPreview.Mirror {
-        try inFolder { folder in
+        try TemporaryFolder.with { folder in
             let own = folder + "/store.sqlite"
             try StoreCopy.make(of: store, at: own, interruption)
             var copied = job

@@ -34,20 +34,8 @@ struct PreviewTool {
     /// What an import does with a job that is open.
     let phases: (JobRun, SQLiteDestination) throws -> Void
 
-    /// Calls `body` with a new folder, which is removed afterwards.
-    func inFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("importer-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(
-            atPath: folder,
-            withIntermediateDirectories: false,
-            attributes: [.posixPermissions: 0o700]
-        )
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        return try body(folder)
-    }
-
     /// - Throws: `ImportError` when a source cannot be read, or the import is interrupted.
-    func sample() throws -> ImportPreview.Sample { try inFolder(sample) }
+    func sample() throws -> ImportPreview.Sample { try TemporaryFolder.with(sample) }
 
     private func sample(in folder: String) throws -> ImportPreview.Sample {
         var sampled = job
@@ -69,7 +57,7 @@ struct PreviewTool {
         let entities = (try? entities(in: own)) ?? []
         var isMerged: Bool?
         if message == nil, entities.contains(where: { !$0.description.identifier.isEmpty }) {
-            isMerged = try inFolder { folder in
+            isMerged = try TemporaryFolder.with { folder in
                 guard let copy = try copy(in: folder) else {
                     return FileNumber(store) == nil && textsHaveNUL ? nil : false
                 }

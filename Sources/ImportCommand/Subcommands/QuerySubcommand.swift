@@ -1,0 +1,32 @@
+import ArgumentParser
+import Importer
+
+/// Asks a database in SQL.
+///
+/// `importer query STORE SQL`
+struct QuerySubcommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "query",
+        abstract: "Print what an SQL statement selects.",
+        discussion: """
+            STORE may be any SQLite database; it is read only, also while an import is running. Values are as they are stored: \
+            a boolean is 0 or 1, JSON is a text.
+
+            EXAMPLES
+              importer query people.sqlite 'select city, count(*) from people group by 1'
+              importer query people.sqlite 'select * from people' --format ndjson
+            """
+    )
+
+    @Argument(help: "The store, or another SQLite database.")
+    var store: String
+
+    @Argument(help: "One statement that reads.")
+    var sql: String
+
+    @OptionGroup var query: QueryArguments
+
+    func run() throws {
+        try query.print(sql, of: StoreReader(store: store))
+    }
+}

@@ -133,6 +133,46 @@ struct NewUserTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: temporary).isEmpty)
     }
 
+    /// Records of a new table that meet by an identifier that is perhaps none.
+    @Test(arguments: ["merge", "replace", "ignore"]) func isToldOfRecordsThatMeet(policy: String) throws {
+        let options = ["--identifier", "address_city", "--on-conflict", policy]
+        let notice =
+            "orders: 199 of 200 records had the address_city of an earlier one, and are one object with it (--on-conflict \(policy))\n"
+        for dryRun in [["--dry-run"], []] {
+            let result = try run([Project.importer, "import", source, "--into", store] + options + dryRun)
+            #expect(result.ending == .exit(0) && result.errorText.contains(notice), "\(result.errorText)")
+        }
+        // What was there before this import may have the same objects.
+        let again = try run([Project.importer, "import", source, "--into", store, "--again"] + options)
+        #expect(again.ending == .exit(0) && !again.errorText.contains("earlier one"), "\(again.errorText)")
+        let other = try runImporter("import", source, "--into", directory.path("id.sqlite"), "--identifier", "id")
+        #expect(!other.errorText.contains("earlier one"), "\(other.errorText)")
+    }
+
+    @Test(arguments: [
+        ("$.users", "--records '$.users[*]' makes records of its 2 values"), ("$.keyed", "--records '$.keyed.*' makes"),
+        ("$.list[*]", "--records '$.list[*][*]' makes records of its 2 values"),
+    ])
+    func isToldOfRecordsWithinARecord(path: String, notice: String) throws {
+        let text =
+            #"{"users": [{"id":1},{"id":2}], "keyed": {"a":{"x":1},"b":{"x":2}}, "list": [[{"id":1}],[{"id":2}]]}"#
+        let source = try directory.write(text, to: "doc.json")
+        let result = try runImporter("import", source, "--into", store, "--records", path)
+        #expect(result.ending == .exit(0) && result.errorText.contains(notice), "\(result.errorText)")
+        let right = try runImporter("import", source, "--into", directory.path("r.sqlite"), "--records", "$.users[*]")
+        #expect(!right.errorText.contains("makes records"), "\(right.errorText)")
+    }
+
+    @Test func isToldWhereTheRecordsAre() throws {
+        let source = try directory.write(#"{"users": [{"id":1},{"id":2}], "meta": {}}"#, to: "doc.json")
+        let result = try runImporter("import", source, "--into", store, "--records", "$.items[*]", "-q")
+        #expect(result.ending == .exit(65))
+        #expect(
+            result.errorText.contains("record path $.items[*]; there are records at $.users[*]"),
+            "\(result.errorText)"
+        )
+    }
+
     @Test func verifySaysHowManyValuesItHasCompared() throws {
         try imported()
         let text = try runImporter("verify", store).outputText

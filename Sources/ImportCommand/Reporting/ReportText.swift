@@ -89,7 +89,7 @@ enum ReportText {
 
     /// What to do where nothing is at a record path.
     static let pathAdvice: ImportText =
-        "Say where the records are with --records; without it they are found or candidates listed."
+        "Check --records; without it, records are found, or the record paths listed where they could be."
 
     /// What the command ends with where nothing was accepted though something was to be; nil elsewhere.
     static func nothingTaken(_ report: ImportReport, store: String, command: String) -> ImportError? {

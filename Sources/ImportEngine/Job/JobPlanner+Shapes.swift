@@ -70,7 +70,7 @@ extension JobPlanner {
         for (words, sources) in findings {
             announce("\(sources.count == 1 ? sources[0] : "\(sources.count) sources"): \(words)")
         }
-        if asked.isEmpty { looks.flatMap(\.others).forEach(announce) }
+        looks.flatMap(\.others).forEach(announce)
         return zip(looks, shapes).map { Shaped(description: $0.description, shape: $1, open: $0.open) }
     }
 
@@ -92,7 +92,9 @@ extension JobPlanner {
                 : .found(layout: .lines, paths: [.root], reason: "one value per line")
         }
         var (keys, others): (Set<ExactText>, [ImportText]) = ([], [])
-        if case .found(_, let paths, _) = detection {
+        if !askedPaths.isEmpty {
+            others = isGiven ? [] : linesOfAskedPaths(detector, source)
+        } else if case .found(_, let paths, _) = detection {
             keys = paths.reduce(into: []) { $0.formUnion(detector.recordKeys(at: $1)) }
             others = paths.flatMap { treeLines(at: $0, detector, source) }
             if paths == [.root], !isGiven, options.model == nil, options.nested != .tables,
@@ -222,6 +224,15 @@ extension JobPlanner {
                 advice: "Say which with one or more of:\n\(list.joined(separator: "\n"))"
             )
         case .empty: return (SourceShape(layout: .stream, paths: [RecordPath.root.description]), nil)
+        }
+    }
+
+    /// Says where whole collections are at the record paths that were asked for, and not their elements.
+    private func linesOfAskedPaths(_ detector: ShapeDetector, _ source: SourceDescription) -> [ImportText] {
+        askedPaths.compactMap { path in
+            guard let (inner, count) = detector.within(path), count > 0 else { return nil }
+            return "\(source.displayName): what is at \(path) becomes one record as a whole; "
+                + "\(.records, inner.description) makes records of its \(count)\(detector.isWhole ? "" : " or more") values"
         }
     }
 

@@ -90,12 +90,24 @@ extension JobRun {
         let paths = "the record path\(unfound.count > 1 ? "s" : "") \(unfound.joined(separator: ", "))"
         let last = try journal.finish(
             job,
-            message: unfound.isEmpty ? nil : "nothing was found at \(paths)",
+            message: unfound.isEmpty ? nil : "nothing was found at \(paths)\(wordsOfRecordPaths)",
             seconds: seconds,
             keepsChunks: context.options.keepsChunks
         )
         context.merges.enqueue(last)
+        context.announce(last.totals.compactMap(meeting))
         removeLeft()
         context.progress.update { $0.phase = .finished }
+    }
+    /// Says that records of a new table have met each other by their identifier, which is perhaps none; of a server's nothing is known.
+    private func meeting(_ totals: EntityTotals) -> ImportText? {
+        let count = totals.updated + totals.ignored
+        let hierarchy = EntityHierarchy(job.model?.entities ?? [])
+        guard count > 0, job.retry == nil, totals.nested.isEmpty, totals.inserted > 0, totals.rows == totals.inserted,
+            let identifier = hierarchy.index(of: totals.entity).map({ hierarchy.identifier(of: $0) })
+        else { return nil }
+        return
+            "\(totals.entity): \(count) of \(totals.recordsRead) records had the \(identifier.joined(separator: ", ")) "
+            + "of an earlier one, and are one object with it (\(.onConflict, job.options.onConflict.rawValue))"
     }
 }

@@ -142,6 +142,18 @@ extension ShapeDetector {
         return hints.keys.isEmpty || !hints.keys.isDisjoint(with: keys(of: objects))
     }
 
+    /// What perhaps was meant by a record path where whole collections are: their elements or members, and how many there are.
+    func within(_ path: RecordPath) -> (path: RecordPath, count: Int)? {
+        let found = topLevelValues.prefix(Self.judgedLines).flatMap { self.values(at: path.steps[...], in: $0) ?? [] }
+        let isElement = [.anyElement, .anyMember].contains(path.steps.last)
+        if !found.isEmpty, !isLines || !path.steps.isEmpty,
+            found.allSatisfy({ isElement ? isArrayOfObjects($0) : tape.tokens[$0].kind == .array })
+        {
+            return (RecordPath(steps: path.steps + [.anyElement]), found.reduce(0) { $0 + children(of: $1).count })
+        }
+        return collections.first { $0.path.steps == path.steps + [.anyMember] }.map { ($0.path, $0.count) }
+    }
+
     /// How many of these objects have each key.
     func keyCounts(of objects: some Collection<Int>) -> [ArraySlice<UInt8>: Int] {
         var counts: [ArraySlice<UInt8>: Int] = [:]

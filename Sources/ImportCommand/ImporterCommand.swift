@@ -69,7 +69,9 @@ struct ImporterCommand: ParsableCommand {
         } catch {
             // Help is a command that ends with an error of success.
             let isParsers = [ExitCode.success, .validationFailure].contains(exitCode(for: error))
-            return isParsers && !(error is ExitCode) ? report(parsing: error, arguments) : Failure(error).report()
+            let store = (command as? any StoreCommand)?.store
+            return isParsers && !(error is ExitCode)
+                ? report(parsing: error, arguments) : Failure(error, store: store).report()
         }
     }
 
@@ -145,3 +147,16 @@ struct ImporterCommand: ParsableCommand {
         return ImportError.Code.usage.rawValue
     }
 }
+
+extension ImportSubcommand: StoreCommand {
+    var store: String { into }
+}
+extension ResumeSubcommand: StoreCommand {}
+extension RetrySubcommand: StoreCommand {}
+extension StatusSubcommand: StoreCommand {}
+extension RejectsSubcommand: StoreCommand {}
+extension VerifySubcommand: StoreCommand {}
+extension PatchSubcommand: StoreCommand {}
+extension UndoSubcommand: StoreCommand {}
+extension MirrorSubcommand: StoreCommand {}
+extension StripSubcommand: StoreCommand {}

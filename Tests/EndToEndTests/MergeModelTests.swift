@@ -203,7 +203,7 @@ struct MergeModelTests {
         #expect(refused.ending == .exit(65))
         let said = refused.outputText + refused.errorText
         #expect(said.contains("refused: conflicts of merges go") && said.contains("  2: these are open"), "\(said)")
-        #expect(said.contains("importer resolve STORE") && said.contains("--allow-loss"), "\(said)")
+        #expect(said.contains("importer resolve \(store)") && said.contains("--allow-loss"), "\(said)")
         #expect(try StoreContent.digest(store) == before)
         #expect(try run([Project.importer, "conflicts", store, "--count"]).outputText == "2\n")
         let allowed = try run([Project.importer, "migrate", store, "--model", model, "--allow-loss"])

@@ -173,6 +173,23 @@ struct NewUserTests {
         )
     }
 
+    /// A migration says what it takes from undo, and advice names the store that is meant.
+    @Test func isToldWhatAMigrationDrops() throws {
+        #expect(try runImporter("import", source, "--into", store, "--undo", "-q").ending == .exit(0))
+        let model = #"{"entities": {"orders": {"attributes": {"id": {"type": "double", "optional": true}}}}}"#
+        let other = try directory.write(model, to: "m.json")
+        for option in ["--dry-run", "--json"] {
+            let result = try runImporter("migrate", store, "--model", other, "--allow-loss", option)
+            #expect(
+                result.ending == .exit(0) && result.outputText.contains("of 1 job is no longer possible"),
+                "\(result.outputText)"
+            )
+        }
+        #expect(try runImporter("undo", store).ending == .exit(65))
+        let unknown = try runImporter("undo", store, "--job", "7")
+        #expect(unknown.errorText.contains("importer status \(store)`") && !unknown.errorText.contains("STORE"))
+    }
+
     @Test func verifySaysHowManyValuesItHasCompared() throws {
         try imported()
         let text = try runImporter("verify", store).outputText

@@ -7,6 +7,8 @@ struct CommandWords {
     var command = CommandName.text
     /// The option that names the schema of a server's database; nil where none was given.
     var schema = CommandName.schema
+    /// The store that the command was given; nil where it was none, or that is not known.
+    var store: String?
 
     /// A text in the words of the command line.
     func text(_ text: ImportText) -> String { text.text(words) }
@@ -18,7 +20,7 @@ struct CommandWords {
             [setting.option.name, setting.option.value].compactMap { $0 }.joined(separator: " ")
         case .value("false", of: .keepsUndo): "--no-undo"
         case .value(let value, of: let setting): "\(setting.option.name) \(value.shellWord)"
-        case .call(let call): "`\(command) \(call.arguments(schema))`"
+        case .call(let call): "`\(command) \(call.arguments(schema, store))`"
         }
     }
 }
@@ -68,12 +70,19 @@ extension ImportText.Setting {
     }
 }
 
+/// A command that is given a store, which the advice in its errors names.
+protocol StoreCommand {
+    var store: String { get }
+}
+
 extension ImportText.Call {
     /// What is typed behind the command's name.
     ///
-    /// - Parameter schema: the option that names the schema of a server's database; nil for none.
-    fileprivate func arguments(_ schema: String?) -> String {
-        let any = ["STORE", schema].compactMap(\.self).joined(separator: " ")
+    /// - Parameters:
+    ///   - schema: the option that names the schema of a server's database; nil for none.
+    ///   - store: what is meant where the call names none.
+    fileprivate func arguments(_ schema: String?, _ store: String?) -> String {
+        let any = store?.storeWords(schema) ?? ["STORE", schema].compactMap(\.self).joined(separator: " ")
         switch self {
         case .importing: return "import"
         case .resuming(let store, let maxErrors):

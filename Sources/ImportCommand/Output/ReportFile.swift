@@ -48,7 +48,7 @@ final class ReportFile {
     /// Writes the report over what the file held.
     ///
     /// - Throws: `ImportError` with `.io`: the import itself is done by then.
-    func write(_ report: ImportReport) throws {
+    func write(_ report: ImportReport, of store: String) throws {
         // A pipe or a device cannot be cut, and need not be.
         _ = ftruncate(descriptor, 0)
         let failure = RawOutput.writeAll(try JSONText.document(report), to: descriptor)
@@ -57,7 +57,7 @@ final class ReportFile {
             .cannotWrite,
             "cannot write the report \(path): \(String(cString: strerror(failure)))",
             advice:
-                "What was imported is in the store; `\(CommandName.text) status STORE --json` prints the same report."
+                "What was imported is in the store; `\(CommandName.text) status \(store.storeWords()) --json` prints the same report."
         )
     }
 }

@@ -7,7 +7,8 @@ struct Failure {
     /// What standard error gets to read; empty where there is nothing to say.
     let text: String
 
-    init(_ error: any Error) {
+    /// - Parameter store: the one that the command was given; nil for none.
+    init(_ error: any Error, store: String? = nil) {
         switch error {
         case is OutputClosed:
             // The reader had enough, as `head` does: nothing failed.
@@ -18,7 +19,7 @@ struct Failure {
             text = ""
         case let error as ImportError:
             exitCode = error.code.rawValue
-            let words = CommandWords()
+            let words = CommandWords(store: store)
             let message = words.text(error.text)
             text = Self.text(error.isInterruption ? message : "error: \(message)", advice: error.remedy.map(words.text))
         case let error as RecordPredicateError:

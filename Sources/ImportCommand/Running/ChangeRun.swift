@@ -29,7 +29,7 @@ struct ChangeRun {
             outcome = try watch.perform(work)
         } catch let error as ImportError {
             if let report = found() {
-                try? reportFile?.write(report)
+                try? reportFile?.write(report, of: store)
                 if output.json {
                     try? StandardOutput.write(JSONText.document(report))
                 } else if error.reason == .changesConflict {
@@ -38,7 +38,7 @@ struct ChangeRun {
             }
             throw error
         }
-        try reportFile?.write(outcome.report)
+        try reportFile?.write(outcome.report, of: store)
         if output.json { return try StandardOutput.write(JSONText.document(outcome.report)) }
         guard !output.progress.quiet else { return }
         if outcome.wasAlreadyFinished {

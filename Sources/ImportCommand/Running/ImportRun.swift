@@ -34,7 +34,7 @@ struct ImportRun {
             let job = pipeline.job.flatMap { try? inspection.status(of: $0) }
             let report = job.flatMap { $0.state == .finished ? nil : $0 }
             if let report {
-                try? reportFile?.write(report)
+                try? reportFile?.write(report, of: store)
                 if output.json { try? print(JSONText.document(report)) }
             }
             guard error.isInterruption else { throw error }
@@ -47,7 +47,7 @@ struct ImportRun {
                 command: CommandName.text
             )
         }
-        try reportFile?.write(outcome.report)
+        try reportFile?.write(outcome.report, of: store)
         if let text = try text(of: outcome) { try print(text) }
         if let error = MirrorText.withheld(outcome.report, store: store) { throw error }
         // An exit code of 0 says that something was accepted, or nothing was to be.

@@ -104,7 +104,7 @@ package struct ImportMigration {
         // An import adds these, or they are rules for the records to come.
         case .entityAdded, .relationshipAdded, .becomesOptional, .becomesRequired, .rulesChanged, .defaultChanged,
             .indexesChanged, .readingChanged, .entityGone, .attributeGone, .relationshipGone, .othersInTheWay,
-            .conflictsGone:
+            .conflictsGone, .undoGone:
             false
         }
     }

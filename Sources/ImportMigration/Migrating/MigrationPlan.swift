@@ -64,6 +64,8 @@ extension ModelMigration {
         case othersInTheWay
         /// Open conflicts of merges, which are about the model before.
         case conflictsGone
+        /// What was kept to undo jobs, which is about the tables before.
+        case undoGone
     }
 
     /// Why a step cannot be done, or what it loses.

@@ -1,10 +1,24 @@
 import GRDB
+import ImportModel
 import ImportSQLite
 
-/// Conflicts that merges have left in the store.
+/// What the store keeps that is about its model before.
 extension MigrationSurvey {
+    /// Says that jobs cannot be undone afterwards, where that was asked for.
+    mutating func addKeptUndo() throws {
+        guard !steps.isEmpty, try database.hasTable("_import_change") else { return }
+        let jobs = try database.count("_import_change", where: "has_log")
+        guard jobs > 0 else { return }
+        add(
+            .undoGone,
+            "undo",
+            nil,
+            "of \(jobs == 1 ? "1 job" : "\(jobs) jobs") is no longer possible: what was kept for it goes"
+        )
+    }
+
     /// A loss where some are open: they are about objects as the model before has them.
-    mutating func addOpenConflicts() throws {
+    mutating func addOpenConflicts(of store: String) throws {
         guard !steps.isEmpty else { return }
         let open = try ConflictTable(database).count(database)
         guard open > 0 else { return }
@@ -17,7 +31,8 @@ extension MigrationSurvey {
                 reason: "these are open",
                 count: open,
                 isLoss: true,
-                advice: "List them (importer conflicts STORE), and resolve them first (importer resolve STORE)."
+                advice: "List them (importer conflicts \(store.shellQuoted)), and resolve them first "
+                    + "(importer resolve \(store.shellQuoted))."
             )
         )
     }

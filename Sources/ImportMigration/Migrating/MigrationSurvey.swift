@@ -34,12 +34,15 @@ struct MigrationSurvey {
     }
 
     /// All steps.
-    mutating func survey() throws -> [ModelMigration.Step] {
+    ///
+    /// - Parameter store: the store's path.
+    mutating func survey(of store: String) throws -> [ModelMigration.Step] {
         for entity in new.entities.indices { try addEntity(entity) }
         for relationship in new.relationships.indices { try addStorage(relationship) }
         try addGone()
         try addWaitingLinks()
-        try addOpenConflicts()
+        try addOpenConflicts(of: store)
+        try addKeptUndo()
         return steps
     }
 

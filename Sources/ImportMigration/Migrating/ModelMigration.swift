@@ -157,7 +157,7 @@ public struct ModelMigration: Sendable {
         let map = MigrationMap(match, present: present, transformers)
         try MigrationFunctions.add(map, to: database)
         var survey = MigrationSurvey(map, allowsLoss: allowsLoss, counted: first?.counted, database)
-        _ = try survey.survey()
+        _ = try survey.survey(of: store)
         if !survey.steps.isEmpty {
             if first == nil { try survey.addUniqueIndexes() }
             try survey.addOthers(try MigrationWork(map))

@@ -190,6 +190,15 @@ struct NewUserTests {
         #expect(unknown.errorText.contains("importer status \(store)`") && !unknown.errorText.contains("STORE"))
     }
 
+    @Test func progressIsTrue() throws {
+        let limited = try runImporter("import", source, "--into", store, "--limit", "10", "--undo")
+        #expect(!limited.errorText.contains("%"), "\(limited.errorText)")
+        let time = try #require(limited.errorText.firstMatch(of: /done in ([0-9.]+ s)/)?.output.1)
+        #expect(limited.outputText.contains("in \(time)"), "\(limited.outputText)")
+        let undone = try runImporter("undo", store)
+        #expect(undone.errorText.contains("apply 10 records, done in "), "\(undone.errorText)")
+    }
+
     @Test func verifySaysHowManyValuesItHasCompared() throws {
         try imported()
         let text = try runImporter("verify", store).outputText

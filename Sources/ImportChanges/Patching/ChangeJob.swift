@@ -53,12 +53,13 @@ struct ChangeJob {
     }
 
     private func finish(_ job: StoredJob, _ run: any ChangeRun, _ session: StoreSession) throws {
-        let last = try session.finish(job, seconds: run.seconds) { database in
+        let seconds = run.seconds
+        let last = try session.finish(job, seconds: seconds) { database in
             try run.tables(database).filter { try TableWitness.isPossible($0, database) }
         }
         context.merges.enqueue(last)
         try? session.removeLeftFiles()
-        context.progress.update { $0.phase = .finished }
+        context.progress.update { ($0.phase, $0.seconds) = (.finished, seconds) }
     }
 
     private func explain(_ error: any Error) -> ImportError {

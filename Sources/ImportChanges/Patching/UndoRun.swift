@@ -77,6 +77,7 @@ final class UndoRun: ChangeRun {
         var marker = try Marker(database, job: job.id) ?? Marker()
         guard marker.source == 0 else { return nil }
         let schema = try Self.schema(undoing: undone, store: session.store, database)
+        var records: Int64 = 0
         let applier = try UndoApplier(
             undone,
             keeping: kept,
@@ -84,7 +85,12 @@ final class UndoRun: ChangeRun {
             try PatchStatements(database),
             options,
             store: session.store
-        ) { [context] in try context.interruption.check() }
+        ) { [context] in
+            try context.interruption.check()
+            records += 1
+            guard records % 1_024 == 0 else { return }
+            context.progress.update { $0.importedRecords = records }
+        }
         let result = try applier.apply(log, database)
         var counts = result.counts
         for (place, count) in result.lostRowIDs { counts.note(.rowIDLost, of: place, "", count) }

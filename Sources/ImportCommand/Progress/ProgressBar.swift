@@ -53,7 +53,8 @@ struct ProgressBar {
     /// The lines, each at most `width - 1` columns wide: the last column makes some terminals wrap.
     func lines(_ frame: ProgressFrame, width: Int) -> [String] {
         let room = max(width - 1, 0)
-        var content = [splitLine(frame)]
+        // Changes are not cut.
+        var content = frame.work == .apply ? [] : [splitLine(frame)]
         if let work = frame.work { content.append(workLine(frame, label: work.rawValue)) }
         let chosen = content.map { choose($0, room: room) }
         // Bars of equal length, so that one can be compared with the other.
@@ -80,14 +81,14 @@ struct ProgressBar {
 
     private func workLine(_ frame: ProgressFrame, label: String) -> Line {
         let snapshot = frame.snapshot
-        var fields = [
-            Field(text: bytes(snapshot.importedBytes, of: snapshot.totalBytes), rank: 4),
-            Field(text: NumberText.counted(snapshot.importedRecords, "record"), rank: 5),
-        ]
+        var fields = [Field(text: NumberText.counted(snapshot.importedRecords, "record"), rank: 5)]
+        if frame.hasBytes {
+            fields.insert(Field(text: bytes(snapshot.importedBytes, of: snapshot.totalBytes), rank: 4), at: 0)
+        }
         if let rate = frame.recordsPerSecond {
             fields.append(Field(text: NumberText.grouped(whole: rate) + "/s", rank: 3))
         }
-        if let rate = frame.bytesPerSecond {
+        if let rate = frame.bytesPerSecond, frame.hasBytes {
             fields.append(Field(text: NumberText.bytes(rate) + "/s", rank: 6))
         }
         fields.append(timeField(frame))

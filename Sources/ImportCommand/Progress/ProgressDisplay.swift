@@ -115,7 +115,8 @@ struct ProgressDisplay {
     private static func isWorthShowing(_ frame: ProgressFrame, isLast: Bool) -> Bool {
         let snapshot = frame.snapshot
         guard snapshot.phase != .starting else { return false }
-        if snapshot.splitBytes > 0 || snapshot.splitRecords > 0 || snapshot.importedBytes > 0 { return true }
+        let counts = [snapshot.splitBytes, snapshot.splitRecords, snapshot.importedBytes, snapshot.importedRecords]
+        if counts.contains(where: { $0 > 0 }) { return true }
         return !isLast && frame.elapsed >= patience
     }
 

@@ -14,7 +14,7 @@ enum ProgressLine {
         if let total = snapshot.totalBytes {
             parts.append(NumberText.percent(done, of: total))
             parts.append(NumberText.bytes(done) + " of " + NumberText.bytes(total))
-        } else {
+        } else if frame.hasBytes {
             parts.append(NumberText.bytes(done))
         }
         parts.append(NumberText.counted(records, "record"))
@@ -22,7 +22,7 @@ enum ProgressLine {
             parts.append(NumberText.grouped(snapshot.splitRecords) + " split")
         }
         if let rate = frame.recordsPerSecond { parts.append(NumberText.grouped(whole: rate) + " records/s") }
-        if let rate = frame.bytesPerSecond { parts.append(NumberText.bytes(rate) + "/s") }
+        if let rate = frame.bytesPerSecond, frame.hasBytes { parts.append(NumberText.bytes(rate) + "/s") }
         switch snapshot.phase {
         case .finished: parts.append("done in " + NumberText.seconds(frame.elapsed))
         case .finishing: parts.append("finishing")

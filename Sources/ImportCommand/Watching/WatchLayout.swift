@@ -98,7 +98,12 @@ struct WatchLayout {
         let room = size.columns - 2
         let stateColumns = min(TextWidth.columns(of: TerminalText.escaped(text)), room)
         let nameRoom = room - stateColumns - 2
-        if nameRoom >= 4 { screen.put(state.store, row: 0, column: 1, limit: nameRoom) }
+        // The column that is sorted by may be beyond the last one that there is room for.
+        let sort = state.records?.request.sort ?? []
+        let names = sort.map { Self.heading($0.attribute, sort, isUnicode).text }
+        let order = TerminalText.escaped(names.isEmpty ? "" : "  by \(names.joined(separator: ", "))")
+        let name = TextWidth.cut(TerminalText.escaped(state.store), to: max(nameRoom - TextWidth.columns(of: order), 8))
+        if nameRoom >= 4 { screen.put(name + order, row: 0, column: 1, limit: nameRoom) }
         screen.put(text, row: 0, column: max(size.columns - 1 - stateColumns, 0), limit: max(stateColumns, 1))
         screen.fill(row: 0, style: .title)
     }

@@ -107,7 +107,8 @@ package struct ChunkFeed {
 
     private func showWhereItStands() throws {
         let marker = try run.marker()
-        let total = job.sources.map(\.description).plainSize
+        // Where a limit ends the sources is not known.
+        let total = job.options.limit == nil ? job.sources.map(\.description).plainSize : nil
         let rejects = try run.journal.recordCounts(of: job).rejected
         // The first of the chunks that wait may be committed in part.
         let before = point.committed.records > 0 ? marker.byteOffset - marker.chunkStart.byteOffset : 0

@@ -27,6 +27,8 @@ public final class ImportProgress: Sendable {
         public var resumedBytes: Int64 = 0
         /// Records that earlier runs of this job had already committed when this one began.
         public var resumedRecords: Int64 = 0
+        /// What the job has taken in all of its runs, in seconds; nil until it is finished.
+        public var seconds: Double?
         /// What has been decided and should be said once, in order: `records: $.features[*] (found in the first MiB)`.
         public var messages: [ImportText] = []
 

@@ -88,6 +88,7 @@ extension JobRun {
     package func finish() throws {
         let unfound = try journal.unfoundPaths(of: job)
         let paths = "the record path\(unfound.count > 1 ? "s" : "") \(unfound.joined(separator: ", "))"
+        let seconds = seconds
         let last = try journal.finish(
             job,
             message: unfound.isEmpty ? nil : "nothing was found at \(paths)\(wordsOfRecordPaths)",
@@ -97,7 +98,7 @@ extension JobRun {
         context.merges.enqueue(last)
         context.announce(last.totals.compactMap(meeting))
         removeLeft()
-        context.progress.update { $0.phase = .finished }
+        context.progress.update { ($0.phase, $0.seconds) = (.finished, seconds) }
     }
     /// Says that records of a new table have met each other by their identifier, which is perhaps none; of a server's nothing is known.
     private func meeting(_ totals: EntityTotals) -> ImportText? {

@@ -128,7 +128,7 @@ struct SplitTool {
     private func showStart(_ start: SplitStart, _ before: [ChunkEntry], _ header: ChunkManifest.Header) {
         let bytes = before.reduce(0) { $0 + $1.endByte - $1.firstByte }
         progress.update {
-            $0.totalBytes = header.sources.plainSize
+            $0.totalBytes = header.limits.limit == nil ? header.sources.plainSize : nil
             $0.splitBytes = bytes
             $0.splitRecords = start.firstOrdinal - 1
             $0.resumedBytes = bytes

@@ -42,6 +42,7 @@ package struct ProgressMeter {
         while samples.count > 2, samples[1].time <= elapsed - Self.window { samples.removeFirst() }
 
         var frame = ProgressFrame(snapshot: snapshot, work: work(in: snapshot.phase), elapsed: elapsed)
+        if let seconds = snapshot.seconds { frame.elapsed = seconds }
         guard let first = samples.first, sample.time - first.time >= Self.leastSpan else { return frame }
         let span = sample.time - first.time
         frame.recordsPerSecond = Double(sample.records - first.records) / span

@@ -14,6 +14,8 @@ package final class StoreWatch {
         let id: Int64
         let token: String
         let sources: [SourceDescription]
+        /// Whether it may end before its sources do.
+        let hasLimit: Bool
         var tail: ManifestTail?
     }
 
@@ -122,7 +124,7 @@ package final class StoreWatch {
         let sources = state.job?.sources ?? []
         look.sources = sources.map(\.name)
         if !sources.isEmpty { look.source = StoreLook.Source(index: 0, bytes: 0, records: 0) }
-        look.totalBytes = sources.plainSize
+        look.totalBytes = state.job?.hasLimit == true ? nil : sources.plainSize
         if let marker = try BookkeepingRow.fetchOne(
             database,
             from: "_import_job",
@@ -197,6 +199,7 @@ package final class StoreWatch {
             id: id,
             token: token,
             sources: sources,
+            hasLimit: options.options.limit != nil,
             tail: ManifestTail(directory: try row.text("chunk_directory"), token: options.takesChunks ? nil : token)
         )
     }

@@ -71,5 +71,7 @@ struct WatchLayoutTests {
         _ = state.press(.character("r"))
         state.take(WatchSamples.records(from: 1, for: try #require(state.request)), at: 101)
         #expect(layout.screen(state, at: 101).lines.contains { $0.contains("▼id") })
+        // What it is sorted by is also named where its column is beyond the last one.
+        #expect(layout.screen(state, at: 101).lines.first?.contains("  by ▼id") == true)
     }
 }

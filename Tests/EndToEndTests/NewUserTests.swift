@@ -74,6 +74,11 @@ struct NewUserTests {
         #expect(try runImporter("strip", store).ending == .exit(0))
         let stripped = try runImporter("fetch", store, "orders", "--where", "id = 7", "--format", "ndjson")
         #expect(stripped.outputText.contains("\"id\":7"), "\(stripped.errorText)")
+        let json = try runImporter("fetch", source, "orders")
+        #expect(
+            json.errorText.contains("Give the path of a store, or of another SQLite database."),
+            "\(json.errorText)"
+        )
         #expect(try run(["sqlite3", directory.path("empty.db"), "VACUUM"]).ending == .exit(0))
         #expect(try runImporter("fetch", directory.path("empty.db"), "x").errorText.contains("has no tables"))
     }

@@ -27,7 +27,7 @@ package final class OpenedStore: Sendable {
         do {
             queue = try open(store)
         } catch let error as ImportError where error.code == .cannotCreate {
-            throw error.becoming(.notAStore).advising("Give the path of a store that an import has made.")
+            throw error.becoming(.notAStore).advising("Give the path of a store, or of another SQLite database.")
         }
         guard let file else { throw Self.isGone(store) }
         self.file = file

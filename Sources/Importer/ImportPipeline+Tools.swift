@@ -11,22 +11,22 @@ extension ImportPipeline {
     ///
     /// - Throws: `ImportError`. Chunks that are sealed stay, and the same call resumes.
     public static func split(
-        sources: [String],
-        to directory: String,
+        sources: [any FileLocation],
+        to directory: any FileLocation,
         job: JobOptions,
         run: RunOptions,
         progress: ImportProgress,
         interruption: Interruption
     ) throws -> SplitSummary {
         let tool = SplitTool(
-            directory: directory,
+            directory: directory.filePath,
             job: job,
             run: run,
             opener: SourceOpener(),
             progress: progress,
             interruption: interruption
         )
-        return try progress.ending { try tool.split(sources) }
+        return try progress.ending { try tool.split(sources.map(\.filePath)) }
     }
 
     /// Only cuts sources into numbered chunks in a directory.
@@ -35,8 +35,8 @@ extension ImportPipeline {
     ///
     /// - Throws: `ImportError`. Chunks that are sealed stay, and the same call resumes.
     public static func split(
-        sources: [String],
-        to directory: String,
+        sources: [any FileLocation],
+        to directory: any FileLocation,
         job: JobOptions = JobOptions(),
         run: RunOptions = RunOptions(),
         progress: ImportProgress = ImportProgress(),
@@ -59,7 +59,7 @@ extension ImportPipeline {
     ///
     /// - Throws: `ImportError`, also when the sources are not sound to their end.
     public static func infer(
-        sources: [String],
+        sources: [any FileLocation],
         job: JobOptions,
         run: RunOptions,
         progress: ImportProgress,
@@ -72,7 +72,7 @@ extension ImportPipeline {
             progress: progress,
             interruption: interruption.child()
         )
-        return try progress.ending { try tool.infer(sources) }
+        return try progress.ending { try tool.infer(sources.map(\.filePath)) }
     }
 
     /// Infers a model from all records of `sources`, keeping nothing else.
@@ -81,7 +81,7 @@ extension ImportPipeline {
     ///
     /// - Throws: `ImportError`, also when the sources are not sound to their end.
     public static func infer(
-        sources: [String],
+        sources: [any FileLocation],
         job: JobOptions = JobOptions(),
         run: RunOptions = RunOptions(),
         progress: ImportProgress = ImportProgress(),

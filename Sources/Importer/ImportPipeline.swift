@@ -92,21 +92,21 @@ public final class ImportPipeline: Sendable {
     /// Prepares an import of `sources` into `store`; nothing is touched before `run`.
     ///
     /// - Parameters:
-    ///   - sources: paths, `-` for standard input, or one chunk directory.
-    ///   - store: the SQLite file's path; created if it does not exist.
+    ///   - sources: paths or URLs of files, `-` for standard input, or one chunk directory.
+    ///   - store: where the SQLite file is; created if it does not exist.
     ///   - job: what the result depends on.
     ///   - run: what it does not depend on.
     ///   - transformers: those that the model names. The store keeps their names alone: give the same at every resume.
     ///   - merges: where commits are announced.
     public convenience init(
-        sources: [String],
-        into store: String,
+        sources: [any FileLocation],
+        into store: any FileLocation,
         job: JobOptions,
         run: RunOptions,
         transformers: TransformerRegistry = .standard,
         merges: MergeCenter = MergeCenter()
     ) {
-        self.init(.sources(sources, job), store, run, transformers, merges)
+        self.init(.sources(sources.map(\.filePath), job), store.filePath, run, transformers, merges)
     }
 
     /// Prepares an import of a program's own records into `store`.
@@ -121,7 +121,7 @@ public final class ImportPipeline: Sendable {
     /// - Parameters:
     ///   - records: iterated over once, on a thread of the import. An iterator that waits cannot be interrupted meanwhile.
     ///   - entity: the entity that they are.
-    ///   - store: the SQLite file's path; created if it does not exist.
+    ///   - store: where the SQLite file is; created if it does not exist.
     ///   - job: what the result depends on; its `records` and `entity` count for nothing.
     ///   - run: what it does not depend on.
     ///   - transformers: those that the model names.
@@ -129,7 +129,7 @@ public final class ImportPipeline: Sendable {
     public convenience init<Records: Sequence>(
         records: sending Records,
         entity: String,
-        into store: String,
+        into store: any FileLocation,
         job: JobOptions = JobOptions(),
         run: RunOptions = RunOptions(),
         transformers: TransformerRegistry = .standard,
@@ -137,7 +137,7 @@ public final class ImportPipeline: Sendable {
     ) where Records.Element: Encodable & Sendable {
         let given = GivenRecords(records, of: entity)
         let request = Self.request(given, entity, job)
-        self.init(request, store, run, transformers, merges, SourceOpener(records: given))
+        self.init(request, store.filePath, run, transformers, merges, SourceOpener(records: given))
     }
 
     /// Prepares an import of a program's own records, as they come, into `store`.
@@ -148,7 +148,7 @@ public final class ImportPipeline: Sendable {
     /// - Parameters:
     ///   - records: iterated over once, in a task, which is a few blocks of 64 KiB ahead of the import at most.
     ///   - entity: the entity that they are.
-    ///   - store: the SQLite file's path; created if it does not exist.
+    ///   - store: where the SQLite file is; created if it does not exist.
     ///   - job: what the result depends on; its `records` and `entity` count for nothing.
     ///   - run: what it does not depend on.
     ///   - transformers: those that the model names.
@@ -156,7 +156,7 @@ public final class ImportPipeline: Sendable {
     public convenience init<Records: AsyncSequence & Sendable>(
         records: Records,
         entity: String,
-        into store: String,
+        into store: any FileLocation,
         job: JobOptions = JobOptions(),
         run: RunOptions = RunOptions(),
         transformers: TransformerRegistry = .standard,
@@ -164,7 +164,7 @@ public final class ImportPipeline: Sendable {
     ) where Records.Element: Encodable & Sendable {
         let given = GivenRecords(asynchronous: records, of: entity)
         let request = Self.request(given, entity, job)
-        self.init(request, store, run, transformers, merges, SourceOpener(records: given))
+        self.init(request, store.filePath, run, transformers, merges, SourceOpener(records: given))
     }
 
     /// The job of a program's own records: each line is one, whatever it holds.
@@ -178,19 +178,19 @@ public final class ImportPipeline: Sendable {
     /// Prepares to resume the interrupted import of `store`.
     ///
     /// - Parameters:
-    ///   - store: the SQLite file's path.
+    ///   - store: where the SQLite file is.
     ///   - run: what the result does not depend on.
     ///   - maxErrors: how many rejects it may have from now on; nil to leave that as it is.
     ///   - transformers: those that the import was started with.
     ///   - merges: where commits are announced.
     public convenience init(
-        resuming store: String,
+        resuming store: any FileLocation,
         run: RunOptions,
         maxErrors: ErrorLimit? = nil,
         transformers: TransformerRegistry = .standard,
         merges: MergeCenter = MergeCenter()
     ) {
-        self.init(.resume(maxErrors), store, run, transformers, merges)
+        self.init(.resume(maxErrors), store.filePath, run, transformers, merges)
     }
 
     /// Prepares to import the repaired records of rejects, as a job of its own that closes their entries.
@@ -200,22 +200,28 @@ public final class ImportPipeline: Sendable {
     /// - Parameters:
     ///   - file: the repair file, as `StoreInspection.exportRejects` writes it and a person has edited it; nil to try the
     ///     stored records again as they are, under `model`.
-    ///   - store: the SQLite file's path.
+    ///   - store: where the SQLite file is.
     ///   - model: to import with; nil for that of the rejects' job.
     ///   - selection: which of the stored rejects, where there is no file; only open ones are retried.
     ///   - run: what the result does not depend on.
     ///   - transformers: those that the models name.
     ///   - merges: where commits are announced.
     public convenience init(
-        retrying file: String?,
-        in store: String,
+        retrying file: (any FileLocation)?,
+        in store: any FileLocation,
         model: ModelDescription? = nil,
         selection: RejectSelection = RejectSelection(),
         run: RunOptions,
         transformers: TransformerRegistry = .standard,
         merges: MergeCenter = MergeCenter()
     ) {
-        self.init(.retry(RetryRequest(file: file, selection, model: model)), store, run, transformers, merges)
+        self.init(
+            .retry(RetryRequest(file: file?.filePath, selection, model: model)),
+            store.filePath,
+            run,
+            transformers,
+            merges
+        )
     }
 
     /// Prepares to import records of rejects that a program has repaired, as a job of its own that closes their entries.
@@ -225,41 +231,41 @@ public final class ImportPipeline: Sendable {
     ///
     /// - Parameters:
     ///   - records: iterated over once, before the first of them is imported; at most one for each reject.
-    ///   - store: the SQLite file's path.
+    ///   - store: where the SQLite file is.
     ///   - model: to import with; nil for that of the rejects' job.
     ///   - run: what the result does not depend on.
     ///   - transformers: those that the models name.
     ///   - merges: where commits are announced.
     public convenience init<Records: Sequence>(
         retrying records: sending Records,
-        in store: String,
+        in store: any FileLocation,
         model: ModelDescription? = nil,
         run: RunOptions = RunOptions(),
         transformers: TransformerRegistry = .standard,
         merges: MergeCenter = MergeCenter()
     ) where Records.Element == RepairedRecord {
         let request = RetryRequest(records: .given(GivenRepairs(records)), model: model)
-        self.init(.retry(request), store, run, transformers, merges)
+        self.init(.retry(request), store.filePath, run, transformers, merges)
     }
 
     /// Prepares to carry on with the deletions that a job has withheld (``ImportReport/withheld``), without its sources.
     ///
     /// - Parameters:
     ///   - job: the job's number in the store; it is finished, and was begun with ``JobOptions/mirror``.
-    ///   - store: the SQLite file's path.
+    ///   - store: where the SQLite file is.
     ///   - options: what is allowed beyond the job's own; their scope counts for nothing.
     ///   - run: what the result does not depend on; of these `durability` counts.
     ///   - transformers: those that the model names.
     ///   - merges: where what is deleted is announced.
     public convenience init(
         mirroring job: Int64,
-        in store: String,
+        in store: any FileLocation,
         options: MirrorOptions,
         run: RunOptions = RunOptions(),
         transformers: TransformerRegistry = .standard,
         merges: MergeCenter = MergeCenter()
     ) {
-        self.init(.mirror(job, options), store, run, transformers, merges)
+        self.init(.mirror(job, options), store.filePath, run, transformers, merges)
     }
 
     /// The result of a run.

@@ -18,7 +18,7 @@ extension StageBenchmark {
     private static func view(_ name: String, sort: [RecordSort], floor: String) -> StageBenchmark {
         StageBenchmark(name, floor: floor) { place in
             let path = try place.store()
-            let request = FetchRequest(entity: "people", sort: sort, limit: size)
+            let request = FetchRequest(entity: "people", sortedBy: sort, limit: size)
             let view = try RecordView(request, in: try StoreReader(store: path))
             let writer = try RawStore(path)
             return { measure in

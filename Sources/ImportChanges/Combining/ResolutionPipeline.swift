@@ -30,19 +30,19 @@ public final class ResolutionPipeline {
     /// Prepares to resolve conflicts; nothing is touched before `run`.
     ///
     /// - Parameters:
-    ///   - store: the SQLite file's path.
+    ///   - store: where the SQLite file is.
     ///   - resolution: which conflicts are resolved, and how.
     ///   - run: what the result does not depend on; of these `commitEvery` and `durability` count.
     ///   - merges: where commits are announced.
     public init(
-        of store: String,
+        of store: any FileLocation,
         by resolution: ConflictResolution,
         run: RunOptions = RunOptions(),
         merges: MergeCenter = MergeCenter()
     ) {
-        self.store = store
+        self.store = store.filePath
         self.resolution = resolution
-        pipeline = ChangePipeline(store, run, merges)
+        pipeline = ChangePipeline(store.filePath, run, merges)
     }
 
     /// Resolves them, and blocks this thread as long.

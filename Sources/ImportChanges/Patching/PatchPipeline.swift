@@ -45,26 +45,26 @@ public final class PatchPipeline: Sendable {
     ///
     /// - Parameters:
     ///   - changes: the change set's file.
-    ///   - store: the SQLite file's path.
+    ///   - store: where the SQLite file is.
     ///   - options: what the result depends on.
     ///   - delegate: has a say in what the changes come to.
     ///   - run: what it does not depend on; of these `commitEvery`, `again` and `durability` count.
     ///   - merges: where commits are announced.
     public convenience init(
-        _ changes: URL,
-        into store: String,
+        _ changes: any FileLocation,
+        into store: any FileLocation,
         options: PatchOptions = PatchOptions(),
         delegate: (any PatchDelegate)? = nil,
         run: RunOptions = RunOptions(),
         merges: MergeCenter = MergeCenter()
     ) {
-        self.init(path: changes.path, into: store, options: options, delegate: delegate, run: run, merges: merges)
+        self.init(path: changes.filePath, into: store, options: options, delegate: delegate, run: run, merges: merges)
     }
 
     /// Prepares to apply the change set of a reader, all of it, wherever the reader is.
     public convenience init(
         _ reader: ChangeSetReader,
-        into store: String,
+        into store: any FileLocation,
         options: PatchOptions = PatchOptions(),
         delegate: (any PatchDelegate)? = nil,
         run: RunOptions = RunOptions(),
@@ -76,7 +76,7 @@ public final class PatchPipeline: Sendable {
     /// - Parameter path: the change set's, `-` for standard input.
     package init(
         path: String,
-        into store: String,
+        into store: any FileLocation,
         options: PatchOptions,
         delegate: (any PatchDelegate)? = nil,
         run: RunOptions,
@@ -88,7 +88,7 @@ public final class PatchPipeline: Sendable {
         beginning = nil
         self.delegate = delegate
         self.options = options
-        pipeline = ChangePipeline(store, run, merges)
+        pipeline = ChangePipeline(store.filePath, run, merges)
     }
 
     /// - Parameters:

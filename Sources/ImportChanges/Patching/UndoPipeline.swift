@@ -36,13 +36,13 @@ public final class UndoPipeline: Sendable {
     /// Prepares to undo a job; nothing is touched before `run`.
     ///
     /// - Parameters:
-    ///   - store: the SQLite file's path.
+    ///   - store: where the SQLite file is.
     ///   - job: the job's number; nil for the newest one that is neither undone nor an undo itself.
     ///   - options: of these `conflicts` count.
     ///   - run: of these `durability` counts.
     ///   - merges: where the commit is announced.
     public init(
-        of store: String,
+        of store: any FileLocation,
         job: Int64? = nil,
         options: PatchOptions = PatchOptions(),
         run: RunOptions = RunOptions(),
@@ -50,7 +50,7 @@ public final class UndoPipeline: Sendable {
     ) {
         number = job
         self.options = options
-        pipeline = ChangePipeline(store, run, merges)
+        pipeline = ChangePipeline(store.filePath, run, merges)
     }
 
     /// What has been found out up to now, also where conflicts have stopped the run; nil before that.
@@ -190,7 +190,7 @@ public final class UndoPipeline: Sendable {
     /// Forgets what was kept to undo jobs, which cannot be undone then.
     ///
     /// - Parameters:
-    ///   - store: the SQLite file's path.
+    ///   - store: where the SQLite file is.
     ///   - job: the job's number; nil for all.
     ///   - age: only those of jobs that were finished at least as long ago.
     /// - Returns: the numbers of the jobs.

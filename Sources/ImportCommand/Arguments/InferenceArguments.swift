@@ -94,7 +94,8 @@ struct InferenceArguments: ParsableArguments {
 
     /// Sets what is said of the model.
     func apply(to options: inout JobOptions) {
-        options.identifier = identifiers.flatMap { $0 }
+        // Whose they are is known where the entities are.
+        options.identifiers = identifiers.isEmpty ? [:] : ["": identifiers.flatMap { $0 }]
         options.types = Dictionary(types.map { ($0.name, $0.type) }) { $1 }
         options.storages = Dictionary(storages.map { ($0.name, $0.form) }) { $1 }
         options.client = client

@@ -146,8 +146,8 @@ struct FetchSubcommand: ParsableCommand {
         }
         let request = FetchRequest(
             entity: entity.name,
-            predicate: predicate,
-            sort: try RecordSort.lists(sort),
+            where: predicate,
+            sortedBy: try RecordSort.lists(sort),
             offset: offset,
             limit: limit,
             including: try include.flatMap { try NameList.names(in: $0, of: "--include") }

@@ -89,7 +89,7 @@ struct RecordWatch {
         while try follower.poll() != nil {}
         let fetch = FetchRequest(
             entity: request.entity,
-            sort: request.sort.isEmpty ? [RecordSort("rowid", ascending: false)] : request.sort,
+            sortedBy: request.sort.isEmpty ? [RecordSort("rowid", ascending: false)] : request.sort,
             offset: request.offset,
             limit: request.limit
         )

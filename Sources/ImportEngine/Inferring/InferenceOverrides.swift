@@ -15,7 +15,7 @@ struct InferenceOverrides: Sendable {
     let client: StoreClient?
 
     init(_ options: JobOptions) {
-        identifier = options.identifier
+        identifier = options.identifierNames
         types = options.types
         storages = options.storages
         client = options.client

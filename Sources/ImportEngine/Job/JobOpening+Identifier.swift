@@ -22,7 +22,7 @@ extension JobOpening {
     ///
     /// - Throws: `ImportError` with `.usage`.
     package func checkIdentifiers(ofSources sources: [StoredJob.Source], replacing replaced: StoredJob?) throws {
-        guard !options.identifier.isEmpty else { return }
+        guard !options.identifiers.isEmpty else { return }
         let stored = try journal.identifiedEntities(excluding: replaced?.id)
         var entities: [String] = []
         for name in sources.flatMap(\.entities) where !entities.contains(name) { entities.append(name) }

@@ -23,8 +23,8 @@ public struct FetchRequest: Sendable, Hashable {
     /// Creates one.
     public init(
         entity: String,
-        predicate: RecordPredicate? = nil,
-        sort: [RecordSort] = [],
+        where predicate: RecordPredicate? = nil,
+        sortedBy sort: [RecordSort] = [],
         offset: Int = 0,
         limit: Int? = nil,
         including includes: [String] = []

@@ -38,7 +38,7 @@ extension JobOptions {
         if model != other.model { names.append(.model) }
         if entity != other.entity { names.append(.entity) }
         if records != other.records { names.append(.records) }
-        if identifier != other.identifier { names.append(.identifier) }
+        if identifiers != other.identifiers { names.append(.identifier) }
         if types != other.types { names.append(.types) }
         if storages != other.storages { names.append(.storages) }
         if client != other.client { names.append(.client) }

@@ -8,11 +8,10 @@ public struct JobOptions: Sendable, Hashable, Codable {
     public var entity: String?
     /// Where records are; empty to find out.
     public var records: [RecordPath]
-    /// The attributes of an inferred entity by which two of its records are the same object; empty for none.
+    /// The attributes of inferred entities by which two records are the same object, by entity: `["people": ["id"]]`.
     ///
-    /// Where the job has several entities: `ENTITY:ATTRIBUTE`. An attribute without an entity belongs to that of the one
-    /// before it.
-    public var identifier: [String]
+    /// Those under an empty name are the only entity's.
+    public var identifiers: [String: [String]]
     /// Types that replace those that inference finds, by attribute, in every entity that has it.
     public var types: [String: AttributeType]
     /// Forms in which values are stored, by attribute, in every entity of an inferred model that has it.
@@ -71,7 +70,7 @@ public struct JobOptions: Sendable, Hashable, Codable {
         model: ModelDescription? = nil,
         entity: String? = nil,
         records: [RecordPath] = [],
-        identifier: [String] = [],
+        identifiers: [String: [String]] = [:],
         types: [String: AttributeType] = [:],
         storages: [String: StorageForm] = [:],
         client: StoreClient? = nil,
@@ -92,7 +91,7 @@ public struct JobOptions: Sendable, Hashable, Codable {
         self.model = model
         self.entity = entity
         self.records = records
-        self.identifier = identifier
+        self.identifiers = identifiers
         self.types = types
         self.storages = storages
         self.client = client
@@ -109,6 +108,13 @@ public struct JobOptions: Sendable, Hashable, Codable {
         self.maxRecordBytes = maxRecordBytes
         self.maxDepth = maxDepth
         self.mirror = mirror
+    }
+
+    /// The identifying attributes as the command has them: an entity and a colon before those of a named one.
+    package var identifierNames: [String] {
+        identifiers.sorted { $0.key < $1.key }.flatMap { entity, names in
+            names.map { entity.isEmpty ? $0 : "\(entity):\($0)" }
+        }
     }
 
     /// Whether all numbers are in their ranges, which those of a program may not be.

@@ -6,7 +6,7 @@ extension ImportText {
         case model
         case entity
         case records
-        case identifier
+        case identifier = "identifiers"
         case types
         case storages
         case client

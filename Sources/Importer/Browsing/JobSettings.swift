@@ -24,7 +24,7 @@ extension StoredJob {
         add("model", options.model != nil ? "given" : isImport ? "inferred" : nil)
         add("entity", options.entity)
         add("records", options.records.map(\.description).joined(separator: ", "))
-        add("identifier", options.identifier.joined(separator: ", "))
+        add("identifier", options.identifierNames.joined(separator: ", "))
         let types = options.types.sorted { $0.key < $1.key }
         add("type", types.map { "\($0.key):\($0.value.rawValue)" }.joined(separator: ", "))
         let storages = options.storages.sorted { $0.key < $1.key }

@@ -73,8 +73,8 @@ extension StoreReader {
             let bytes = max(RecordPage.leastBytes, min(RecordPage.pageBytes / (limit * columns), RecordPage.mostBytes))
             let fetch = FetchRequest(
                 entity: request.entity,
-                predicate: request.predicate,
-                sort: (request.section.map { [RecordSort($0)] } ?? []) + request.sort
+                where: request.predicate,
+                sortedBy: (request.section.map { [RecordSort($0)] } ?? []) + request.sort
             )
             // Room for the rest of a character that is cut.
             let query = try WindowQuery(fetch, of: entity, valueBytes: bytes + 4, database)

@@ -32,7 +32,7 @@ extension StoreReader {
         guard let section = request.section else { return ([], false) }
         return try read(interruption) { database in
             let entity = try entity(named: request.entity, database)
-            let fetch = FetchRequest(entity: request.entity, predicate: request.predicate, sort: [RecordSort(section)])
+            let fetch = FetchRequest(entity: request.entity, where: request.predicate, sortedBy: [RecordSort(section)])
             let query = try WindowQuery(fetch, of: entity, database)
             guard let term = query.order.terms.first else {
                 throw ImportError(
@@ -67,7 +67,7 @@ extension StoreReader {
     package func count(of request: RecordPage.Request, _ interruption: Interruption) throws -> Int64 {
         try read(interruption) { database in
             let entity = try entity(named: request.entity, database)
-            let fetch = FetchRequest(entity: request.entity, predicate: request.predicate)
+            let fetch = FetchRequest(entity: request.entity, where: request.predicate)
             return Int64(try WindowQuery(fetch, of: entity, database).count(database))
         }
     }

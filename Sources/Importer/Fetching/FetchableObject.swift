@@ -115,8 +115,8 @@ extension StoreReader {
     ) throws -> [Object] {
         let request = FetchRequest(
             entity: type.entityName,
-            predicate: predicate,
-            sort: sort,
+            where: predicate,
+            sortedBy: sort,
             offset: offset,
             limit: limit,
             including: type.includedRelationships
@@ -173,16 +173,16 @@ extension StoreReader {
     ///   `RecordPredicateError` when the predicate does not fit the entity.
     public func fetch(
         _ entity: String,
-        including includes: [String] = [],
         where predicate: RecordPredicate? = nil,
         sortedBy sort: [RecordSort] = [],
         offset: Int = 0,
-        limit: Int? = nil
+        limit: Int? = nil,
+        including includes: [String] = []
     ) throws -> [[String: JSONValue]] {
         let request = FetchRequest(
             entity: entity,
-            predicate: predicate,
-            sort: sort,
+            where: predicate,
+            sortedBy: sort,
             offset: offset,
             limit: limit,
             including: includes
@@ -210,11 +210,11 @@ extension StoreReader {
     /// - Throws: as `fetch` does.
     public func first(
         _ entity: String,
-        including includes: [String] = [],
         where predicate: RecordPredicate? = nil,
-        sortedBy sort: [RecordSort] = []
+        sortedBy sort: [RecordSort] = [],
+        including includes: [String] = []
     ) throws -> [String: JSONValue]? {
-        try fetch(entity, including: includes, where: predicate, sortedBy: sort, limit: 1).first
+        try fetch(entity, where: predicate, sortedBy: sort, limit: 1, including: includes).first
     }
 
     /// The record with this identifier; nil if there is none.
@@ -231,14 +231,14 @@ extension StoreReader {
     ) throws -> [String: JSONValue]? {
         guard let description = try awaitedEntity(named: entity)?.description else { return nil }
         let predicate = try predicate(identifier: identifier, of: description)
-        return try first(entity, including: includes, where: predicate)
+        return try first(entity, where: predicate, including: includes)
     }
 
     /// How many records there are for which the predicate holds.
     ///
     /// - Throws: as `fetch` does.
     public func count(_ entity: String, where predicate: RecordPredicate? = nil) throws -> Int {
-        try count(FetchRequest(entity: entity, predicate: predicate))
+        try count(FetchRequest(entity: entity, where: predicate))
     }
 
     private func predicate(identifier values: [JSONValue], of entity: EntityDescription) throws -> RecordPredicate {

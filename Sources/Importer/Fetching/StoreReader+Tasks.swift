@@ -53,17 +53,17 @@ extension StoreReader {
     /// - Throws: as the blocking form does; `CancellationError` when the task is cancelled.
     public func fetch(
         _ entity: String,
-        including includes: [String] = [],
         where predicate: RecordPredicate? = nil,
         sortedBy sort: [RecordSort] = [],
         offset: Int = 0,
-        limit: Int? = nil
+        limit: Int? = nil,
+        including includes: [String] = []
     ) async throws -> [[String: JSONValue]] {
         try await perform { reader, interruption in
             let request = FetchRequest(
                 entity: entity,
-                predicate: predicate,
-                sort: sort,
+                where: predicate,
+                sortedBy: sort,
                 offset: offset,
                 limit: limit,
                 including: includes

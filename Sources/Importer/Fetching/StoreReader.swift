@@ -30,8 +30,8 @@ public final class StoreReader: Sendable {
     /// The tables of a database that no import has written are entities of the columns' declared types.
     ///
     /// - Throws: `ImportError` with `.noInput` when there is none, or it has no tables; another when it cannot be read.
-    public convenience init(store: String) throws {
-        try self.init(store: store, opening: StoreConnection.reader)
+    public convenience init(store: any FileLocation) throws {
+        try self.init(store: store.filePath, opening: StoreConnection.reader)
     }
 
     init(store: String, opening open: (String) throws -> DatabaseQueue) throws {
@@ -50,10 +50,10 @@ public final class StoreReader: Sendable {
     /// without records, whatever predicate and order are asked for. From then on it is read as any other.
     ///
     /// - Throws: `ImportError` when there is something that cannot be read as a store.
-    public init(awaiting store: String) throws {
-        self.store = store
+    public init(awaiting store: any FileLocation) throws {
+        self.store = store.filePath
         nothing = try DatabaseQueue()
-        opened = Mutex(try Self.openIfThere(store))
+        opened = Mutex(try Self.openIfThere(self.store))
     }
 
     /// The store, once an import has made it.

@@ -78,6 +78,14 @@ public final class RecordView: Sendable {
     /// What the view shows now, without waiting for the store; nothing while the store does not have the entity.
     public var snapshot: RecordViewSnapshot { shown.withLock { $0.snapshot } }
 
+    /// What the view shows now, as objects.
+    ///
+    /// - Throws: `DecodingError` when a record is no such object.
+    public func objects<Object: Decodable>(as type: Object.Type = Object.self) throws -> [Object] {
+        let (entity, snapshot) = shown.withLock { $0 }
+        return try snapshot.records.map { try $0.object(as: type, of: entity) }
+    }
+
     /// Looks at everything again, as after changes that no notification reports: those of other programs.
     ///
     /// - Returns: what has changed, or nil if nothing has.

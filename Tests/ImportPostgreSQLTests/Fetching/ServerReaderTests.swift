@@ -45,7 +45,7 @@ struct ServerReaderTests {
         let records = try Self.common.get()
         let server = records.server
         for text in Self.predicates {
-            let request = FetchRequest(entity: ReadRecords.entity, predicate: try RecordPredicate(parsing: text))
+            let request = FetchRequest(entity: ReadRecords.entity, where: try RecordPredicate(parsing: text))
             let (expected, found) = try records.both(request, server)
             #expect(found == expected, "\(text)")
             #expect(try server.count(request) == records.sqlite.count(request), "\(text)")
@@ -63,7 +63,7 @@ struct ServerReaderTests {
         let server = records.server
         for value in ["\0", "a\0b", "Ä\0"] {
             let predicate = try RecordPredicate(parsing: text, arguments: [.string(value)])
-            let request = FetchRequest(entity: ReadRecords.entity, predicate: predicate)
+            let request = FetchRequest(entity: ReadRecords.entity, where: predicate)
             let (expected, found) = try records.both(request, server)
             #expect(found == expected)
         }
@@ -83,7 +83,7 @@ struct ServerReaderTests {
         for seed in 0..<40 as Range<UInt64> {
             var random = SeededGenerator(seed: seed)
             let text = condition(4, &random)
-            let request = FetchRequest(entity: ReadRecords.entity, predicate: try RecordPredicate(parsing: text))
+            let request = FetchRequest(entity: ReadRecords.entity, where: try RecordPredicate(parsing: text))
             let (expected, found) = try records.both(request, server)
             #expect(found == expected, "\(text)")
         }
@@ -107,7 +107,7 @@ struct ServerReaderTests {
                 let sort = [
                     RecordSort(name, ascending: ascending, collation: collation), RecordSort("b", ascending: ascending),
                 ]
-                var request = FetchRequest(entity: ReadRecords.entity, sort: sort)
+                var request = FetchRequest(entity: ReadRecords.entity, sortedBy: sort)
                 for page in [(0, nil), (13, 20)] as [(Int, Int?)] {
                     (request.offset, request.limit) = page
                     let (expected, found) = try records.both(request, server)
@@ -135,7 +135,7 @@ struct ServerReaderTests {
         let numbers = (0..<9_000).map { "\($0 * 2)" }.joined(separator: ", ")
         let terms = (0..<3_000).map { "id = \($0 * 3)" }.joined(separator: " or ")
         let predicate = try RecordPredicate(parsing: "id in (\(numbers)) and (\(terms))")
-        let request = FetchRequest(entity: ReadRecords.entity, predicate: predicate)
+        let request = FetchRequest(entity: ReadRecords.entity, where: predicate)
         let (expected, found) = try records.both(request, records.server)
         #expect(found == expected && !found.isEmpty)
     }
@@ -145,11 +145,11 @@ struct ServerReaderTests {
         let entity = ReadRecords.entity
         for text in ["rowid = 1", "dec > 1e200000", "dec = 1e-17000", "nothing = 1", "s = 5"] {
             #expect(throws: RecordPredicateError.self) {
-                try server.count(FetchRequest(entity: entity, predicate: RecordPredicate(parsing: text)))
+                try server.count(FetchRequest(entity: entity, where: RecordPredicate(parsing: text)))
             }
         }
         #expect(throws: ImportError.self) {
-            try server.count(FetchRequest(entity: entity, sort: [RecordSort("rowid")]))
+            try server.count(FetchRequest(entity: entity, sortedBy: [RecordSort("rowid")]))
         }
         #expect(throws: ImportError.self) { try server.count(FetchRequest(entity: entity, including: ["others"])) }
         #expect(throws: ImportError.self) { try server.count(FetchRequest(entity: "Nothing")) }
@@ -172,7 +172,7 @@ struct ServerReaderTests {
         let columns = ["id", "n", "at", "old", "fine", "list", "doc", "not"]
         let request = FetchRequest(
             entity: "THING",
-            predicate: try RecordPredicate(parsing: "n = 'seven' and list = '{1,2}' and doc contains '1' and id < 3")
+            where: try RecordPredicate(parsing: "n = 'seven' and list = '{1,2}' and doc contains '1' and id < 3")
         )
         try records.server.write(request, attributes: columns, as: .ndjson) {
             lines += String(decoding: $0, as: UTF8.self).split(separator: "\n").map(String.init)

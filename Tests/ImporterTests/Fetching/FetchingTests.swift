@@ -108,7 +108,7 @@ struct FetchingTests {
         let one = FetchRequest(entity: "caf\u{e9}", limit: 3)
         #expect(one != FetchRequest(entity: "cafe\u{301}", limit: 3))
         #expect(one == FetchRequest(entity: "caf\u{e9}", limit: 3))
-        #expect(one != FetchRequest(entity: "caf\u{e9}", sort: [RecordSort("a")], limit: 3))
+        #expect(one != FetchRequest(entity: "caf\u{e9}", sortedBy: [RecordSort("a")], limit: 3))
         #expect(one != FetchRequest(entity: "caf\u{e9}", offset: 1, limit: 3))
         #expect(Set([one, FetchRequest(entity: "cafe\u{301}", limit: 3), one]).count == 2)
     }
@@ -146,7 +146,7 @@ struct FetchingTests {
         _ = try job.pipeline(JobOptions(model: try ModelDescription(parsing: Array(model.utf8)))).run()
         let reader = try StoreReader(store: job.store)
         let predicate = try RecordPredicate(parsing: text, arguments: arguments.map { .string($0) })
-        let request = FetchRequest(entity: "item", predicate: predicate, sort: [RecordSort("name")])
+        let request = FetchRequest(entity: "item", where: predicate, sortedBy: [RecordSort("name")])
         #expect(try reader.records(request).map(\.rowID) == [2])
         #expect(try reader.count(request) == 1)
         #expect(try RecordView(request, in: reader).snapshot.records.map(\.rowID) == [2])
@@ -167,8 +167,8 @@ struct FetchingTests {
         func ids(_ text: String?) throws -> [Int64] {
             let request = FetchRequest(
                 entity: "Person",
-                predicate: try text.map { try RecordPredicate(parsing: $0) },
-                sort: [RecordSort("balance")]
+                where: try text.map { try RecordPredicate(parsing: $0) },
+                sortedBy: [RecordSort("balance")]
             )
             return try reader.records(request, attributes: []).map(\.rowID)
         }
@@ -211,7 +211,7 @@ struct FetchingTests {
             let predicate = Bool.random(using: &random) ? try RecordPredicate("a < 4 or b is null") : nil
             let offset = Int.random(in: 0...1, using: &random) * Int.random(in: 0...500, using: &random)
             let limit = Bool.random(using: &random) ? Int.random(in: 0...300, using: &random) : nil
-            let request = FetchRequest(entity: "item", predicate: predicate, sort: sort, offset: offset, limit: limit)
+            let request = FetchRequest(entity: "item", where: predicate, sortedBy: sort, offset: offset, limit: limit)
             let order = try reader.read { try RecordOrder(sort, of: FetchedEntity(entity), $0) }
             let expected = try DatabaseQueue(path: job.store).read {
                 try Int64.fetchAll(
@@ -239,7 +239,7 @@ struct FetchingTests {
         {
             let request = FetchRequest(
                 entity: "item",
-                sort: [RecordSort("name"), RecordSort("id", ascending: false)],
+                sortedBy: [RecordSort("name"), RecordSort("id", ascending: false)],
                 offset: offset,
                 limit: limit
             )
@@ -303,7 +303,7 @@ struct FetchingTests {
         _ = try job.pipeline().run()
         let writer = try DatabaseQueue(path: job.store)
         let reader = try StoreReader(store: job.store)
-        let request = FetchRequest(entity: "item", predicate: try RecordPredicate("id > 0"), sort: [RecordSort("name")])
+        let request = FetchRequest(entity: "item", where: try RecordPredicate("id > 0"), sortedBy: [RecordSort("name")])
         let entity = try reader.entity(named: "item")
         let order = try reader.records(request).map(\.rowID)
         var found: [Int64] = []
@@ -344,7 +344,7 @@ struct FetchingTests {
         }
         let reader = try StoreReader(store: job.store)
         let entity = try reader.entity(named: "item")
-        let request = FetchRequest(entity: "item", sort: [RecordSort("name")])
+        let request = FetchRequest(entity: "item", sortedBy: [RecordSort("name")])
         var found: [Int64] = []
         var pages = 0
         _ = try RecordScan(request, RecordContents(of: FetchedEntity(entity), attributes: ["name"]), in: reader).run {

@@ -63,7 +63,7 @@ struct PredicateBuildingTests {
     }
 
     private func ids(_ predicate: RecordPredicate, _ reader: StoreReader) throws -> [Int64] {
-        let request = FetchRequest(entity: "item", predicate: predicate, sort: [RecordSort("id")])
+        let request = FetchRequest(entity: "item", where: predicate, sortedBy: [RecordSort("id")])
         return try reader.records(request, attributes: ["id"]).compactMap(\.values.first?.integerValue)
     }
 
@@ -147,7 +147,7 @@ struct PredicateBuildingTests {
         let reader = try Self.store(in: directory)
         let entity = try reader.entity(named: "item")
         let record = try #require(
-            try reader.records(FetchRequest(entity: "item", predicate: RecordPredicate("id = \(19)"))).first
+            try reader.records(FetchRequest(entity: "item", where: RecordPredicate("id = \(19)"))).first
         )
         #expect(try record.value("id", of: entity) == 19)
         #expect(try record.value("name", as: String?.self, of: entity) == nil)

@@ -136,7 +136,7 @@ struct PredicateTruthTests {
 
         let reader = try StoreReader(store: job.store)
         for (one, expected) in zip(cases, expected) {
-            let request = FetchRequest(entity: "item", predicate: try RecordPredicate(parsing: one.text))
+            let request = FetchRequest(entity: "item", where: try RecordPredicate(parsing: one.text))
             let found = try reader.records(request, attributes: ["rowid"]).map { "\($0.rowID)" }
             #expect(found.joined(separator: " ") == expected, "\(one.text)")
         }

@@ -130,7 +130,7 @@ struct RelationshipFetchingTests {
         var pages = 0
         var bytes: [UInt8] = []
         let sort = [RecordSort("lines.count", ascending: false), RecordSort("id")]
-        let request = FetchRequest(entity: "order", sort: sort, including: ["lines"])
+        let request = FetchRequest(entity: "order", sortedBy: sort, including: ["lines"])
         let isConsistent = try reader.write(request, as: .ndjson) {
             pages += 1
             bytes += $0
@@ -190,7 +190,7 @@ struct RelationshipFetchingTests {
         _ = try job.pipeline(options).run()
         let reader = try StoreReader(store: job.store)
         func ids(_ text: String) throws -> [Int64] {
-            try reader.records(FetchRequest(entity: "item", predicate: try RecordPredicate(parsing: text))).map(\.rowID)
+            try reader.records(FetchRequest(entity: "item", where: try RecordPredicate(parsing: text))).map(\.rowID)
         }
         #expect(try ids("owner.name = 'x'") == [1])
         #expect(try ids("owner.name = 'Ada'") == [])
@@ -282,7 +282,7 @@ struct RelationshipFetchingTests {
         let items = try StoreReader(store: chain.store)
         func ids(_ levels: Int, _ end: String) throws -> [Int64] {
             let text = String(repeating: "next.", count: levels) + end
-            return try items.records(FetchRequest(entity: "item", predicate: RecordPredicate(parsing: text))).map(
+            return try items.records(FetchRequest(entity: "item", where: RecordPredicate(parsing: text))).map(
                 \.rowID
             )
         }
@@ -344,8 +344,8 @@ struct RelationshipFetchingTests {
         #expect(found.map(\.id) == [7] && found[0].customer?.name == "Ada" && found[0].lines.map(\.sku) == ["a", "b"])
         let people = try await reader.fetch(
             "person",
-            including: ["orders.lines"],
-            where: RecordPredicate.attribute("orders.count") > 0
+            where: RecordPredicate.attribute("orders.count") > 0,
+            including: ["orders.lines"]
         )
         #expect(
             people.map { $0["orders"]?.serialized() } == [

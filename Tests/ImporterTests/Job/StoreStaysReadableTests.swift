@@ -39,7 +39,7 @@ struct StoreStaysReadableTests {
     private static let odd: [@Sendable (inout JobOptions, inout RunOptions) -> Void] = [
         { job, _ in job.entity = "" }, { job, _ in job.entity = "a\0b" }, { job, _ in job.entity = " " },
         { job, _ in job.entity = "_import_job" }, { job, _ in job.entity = String(repeating: "e", count: 100_000) },
-        { job, _ in job.identifier = [""] }, { job, _ in job.identifier = ["id", "id"] },
+        { job, _ in job.identifiers = ["": [""]] }, { job, _ in job.identifiers = ["": ["id", "id"]] },
         { job, _ in job.types = ["": .date] },
         { job, _ in job.types = ["id": .bitfield] }, { job, _ in job.skip = -1 }, { job, _ in job.limit = -1 },
         { job, _ in job.limit = 0 }, { job, _ in job.skip = .max }, { job, _ in job.maxRecordBytes = 0 },

@@ -153,7 +153,7 @@ struct MergeNotificationTests {
         let job = try LibraryImport(
             "[" + [1, 2, 1].map { "{\"k\":\"\($0)\",\"v\":\($0)}" }.joined(separator: ",") + "]"
         )
-        let pipeline = job.pipeline(JobOptions(identifier: ["k"]))
+        let pipeline = job.pipeline(JobOptions(identifiers: ["": ["k"]]))
         let sequence = SeenMerges(of: pipeline.merges)
         _ = try pipeline.run()
         let merges = sequence.all()

@@ -61,7 +61,7 @@ struct AwaitedStoreTests {
         let directory = try TemporaryDirectory()
         let store = directory.path("store.sqlite")
         let reader = try StoreReader(awaiting: store)
-        let request = FetchRequest(entity: "item", sort: [RecordSort("id", ascending: false)], limit: 5)
+        let request = FetchRequest(entity: "item", sortedBy: [RecordSort("id", ascending: false)], limit: 5)
         let view = try RecordView(request, in: reader)
         #expect(view.snapshot.records.isEmpty)
         #expect(view.snapshot.total == 0)

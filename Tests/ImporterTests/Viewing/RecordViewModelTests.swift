@@ -105,7 +105,7 @@ private final class FollowedView {
         self.store = store
         request = FetchRequest(
             entity: "item",
-            sort: sorts.randomElement(using: &random) ?? [],
+            sortedBy: sorts.randomElement(using: &random) ?? [],
             offset: [0, 0, 1, 4, 15].randomElement(using: &random) ?? 0,
             limit: [nil, 0, 1, 3, 6, 6].randomElement(using: &random) ?? nil
         )

@@ -16,7 +16,7 @@ struct RecordViewTests {
         _ = try job.pipeline().run()
         let request = FetchRequest(
             entity: "item",
-            sort: [RecordSort("name", ascending: false), RecordSort("id")],
+            sortedBy: [RecordSort("name", ascending: false), RecordSort("id")],
             offset: 5,
             limit: 4
         )
@@ -36,7 +36,7 @@ struct RecordViewTests {
     @Test func followsAnImportToItsEnd() async throws {
         let job = try LibraryImport(LibraryImport.items(30))
         _ = try await job.pipeline().run()
-        let request = FetchRequest(entity: "item", sort: [RecordSort("id")], limit: 5)
+        let request = FetchRequest(entity: "item", sortedBy: [RecordSort("id")], limit: 5)
         let view = try RecordView(request, in: try StoreReader(store: job.store))
         #expect(ids(view.snapshot).first == .integer(1))
         let more = try job.directory.write("[{\"id\":-5,\"name\":\"x\"},{\"id\":0,\"name\":\"y\"}]", to: "more.json")
@@ -75,7 +75,7 @@ struct RecordViewTests {
         // The newest rows come first.
         var request = FetchRequest(
             entity: "item",
-            sort: [RecordSort("n", ascending: false)],
+            sortedBy: [RecordSort("n", ascending: false)],
             offset: 100,
             limit: 5
         )
@@ -93,7 +93,7 @@ struct RecordViewTests {
     /// While the entity is not there nothing is shown; when it comes again, its records are, with the attributes of now.
     @Test(arguments: [false, true]) func followsAnEntityThatIsMadeAgain(needsRefresh: Bool) throws {
         let store = try ViewedStore(isKeyed: false)
-        let request = FetchRequest(entity: "item", sort: [RecordSort("id")], limit: 3)
+        let request = FetchRequest(entity: "item", sortedBy: [RecordSort("id")], limit: 3)
         let view = try RecordView(request, sectionKey: "id", in: store.reader)
         var shown = view.snapshot
         func take(_ update: RecordViewUpdate?) throws {
@@ -151,7 +151,7 @@ struct RecordViewTests {
         try store.write { database in for row in 2...20 { try store.insert(Int64(row), values, database) } }
         _ = store.notification()
         func view(_ sort: [RecordSort], offset: Int) throws -> RecordView {
-            try RecordView(FetchRequest(entity: "item", sort: sort, offset: offset, limit: 5), in: store.reader)
+            try RecordView(FetchRequest(entity: "item", sortedBy: sort, offset: offset, limit: 5), in: store.reader)
         }
         let first = try view([], offset: 0)
         let second = try view([RecordSort("id")], offset: 5)
@@ -198,7 +198,7 @@ struct RecordViewTests {
         for sort in sorts {
             try store.reader.read { database in
                 let entity = try store.reader.entity(named: "item", database)
-                let query = try WindowQuery(FetchRequest(entity: "item", sort: sort), of: entity, database)
+                let query = try WindowQuery(FetchRequest(entity: "item", sortedBy: sort), of: entity, database)
                 #expect(try query.isIndexed(database) == (sort != [RecordSort("s")]))
                 for offset in 0..<3 {
                     let window = try query.window(.offset(offset), limit: 1, database)
@@ -225,7 +225,10 @@ struct RecordViewTests {
     @Test func looksAgainOnlyForWhatItHasNotSeen() throws {
         let store = try ViewedStore(isKeyed: false)
         let values = Array(repeating: Record.Value.null, count: 4)
-        let view = try RecordView(FetchRequest(entity: "item", sort: [RecordSort("s")], offset: 1), in: store.reader)
+        let view = try RecordView(
+            FetchRequest(entity: "item", sortedBy: [RecordSort("s")], offset: 1),
+            in: store.reader
+        )
         try store.execute("INSERT INTO item (s) VALUES ('b'), ('a')")
         #expect(try view.refresh()?.changes.insertions.count == 2)
         #expect(view.snapshot.total == 3)
@@ -254,7 +257,7 @@ struct RecordViewTests {
         }
         try store.reader.read { database in
             let entity = try store.reader.entity(named: "item", database)
-            let request = FetchRequest(entity: "item", sort: [RecordSort("s")])
+            let request = FetchRequest(entity: "item", sortedBy: [RecordSort("s")])
             let query = try WindowQuery(request, of: entity, database)
             let source = RecordView.Source(entity: entity.description, query: query, sections: nil, isIndexed: true)
             func isRead(_ changed: ClosedRange<Int64>, offset: Int) throws -> Bool {
@@ -283,7 +286,7 @@ struct RecordViewTests {
         try store.reader.read { database in
             let entity = try store.reader.entity(named: "item", database)
             func start(at offset: Int, _ predicate: RecordPredicate? = nil) throws -> WindowQuery.Start {
-                let query = try WindowQuery(FetchRequest(entity: "item", predicate: predicate), of: entity, database)
+                let query = try WindowQuery(FetchRequest(entity: "item", where: predicate), of: entity, database)
                 var state = RecordView.State(offset: 0, limit: 5)
                 var total = ViewTotal(table: entity.description.table, query: query, clock: ToldClock().view)
                 try total.count(database)
@@ -299,8 +302,8 @@ struct RecordViewTests {
             }
         }
         let sort = [RecordSort("s", ascending: false)]
-        let all = try RecordView(FetchRequest(entity: "item", sort: sort), in: store.reader).snapshot.records
-        let view = try RecordView(FetchRequest(entity: "item", sort: sort, limit: 5), in: store.reader)
+        let all = try RecordView(FetchRequest(entity: "item", sortedBy: sort), in: store.reader).snapshot.records
+        let view = try RecordView(FetchRequest(entity: "item", sortedBy: sort, limit: 5), in: store.reader)
         for offset in [97, 3, 60, 95, 100, 99, 0] {
             try view.move(toOffset: offset)
             #expect(view.snapshot.records == Array(all.dropFirst(offset).prefix(5)), "\(offset)")
@@ -319,7 +322,7 @@ struct RecordViewTests {
         }
         for bytes in 3...9 {
             let sort = [RecordSort("s"), RecordSort("id", ascending: false)]
-            let request = FetchRequest(entity: "item", sort: sort, limit: 7)
+            let request = FetchRequest(entity: "item", sortedBy: sort, limit: 7)
             let view = try RecordView(request, valueBytes: bytes, in: store.reader)
             let whole = try RecordView(request, in: store.reader)
             let cut = ["ab\0", "ab\0", "ab\0", "ab\0東", "ab\0東", "ab\0東", "ab\0東東"][bytes - 3]
@@ -505,7 +508,7 @@ struct RecordViewTests {
     @Test func countsUnderAPredicateOnceASecond() throws {
         let store = try ViewedStore(isKeyed: false)
         let clock = ToldClock()
-        let request = FetchRequest(entity: "item", predicate: try RecordPredicate("n = 1"), limit: 1)
+        let request = FetchRequest(entity: "item", where: try RecordPredicate("n = 1"), limit: 1)
         let view = try RecordView(request, sectionKey: nil, in: store.reader, clock: clock.view)
         var totals: [Int] = []
         for _ in 0..<40 {
@@ -582,10 +585,10 @@ struct RecordViewTests {
             }
         }
         #expect(message(FetchRequest(entity: "itme")).hasSuffix("has no entity itme; did you mean item?"))
-        #expect(message(FetchRequest(entity: "item", sort: [RecordSort("nope")])) == "item has no attribute nope")
+        #expect(message(FetchRequest(entity: "item", sortedBy: [RecordSort("nope")])) == "item has no attribute nope")
         #expect(message(FetchRequest(entity: "item"), sectionKey: "nope") == "item has no attribute nope")
         #expect(
-            message(FetchRequest(entity: "item", sort: [RecordSort("id"), RecordSort("name")]), sectionKey: "name")
+            message(FetchRequest(entity: "item", sortedBy: [RecordSort("id"), RecordSort("name")]), sectionKey: "name")
                 == "item: sections by name need records that are sorted by name"
         )
     }

@@ -34,23 +34,23 @@ struct RelatedViewTests {
     }
 
     private static let requests: [FetchRequest] = [
-        FetchRequest(entity: "order", predicate: RecordPredicate.attribute("lines.count") > 1, limit: 3),
-        FetchRequest(entity: "order", predicate: RecordPredicate.attribute("lines.count") == 0),
+        FetchRequest(entity: "order", where: RecordPredicate.attribute("lines.count") > 1, limit: 3),
+        FetchRequest(entity: "order", where: RecordPredicate.attribute("lines.count") == 0),
         FetchRequest(
             entity: "order",
-            predicate: RecordPredicate.attribute("customer.name") == "Ada",
-            sort: [RecordSort("id", ascending: false)],
+            where: RecordPredicate.attribute("customer.name") == "Ada",
+            sortedBy: [RecordSort("id", ascending: false)],
             limit: 2
         ),
         FetchRequest(
             entity: "order",
-            predicate: RecordPredicate.attribute("customer.orders.count") > 1,
+            where: RecordPredicate.attribute("customer.orders.count") > 1,
             offset: 1,
             limit: 2
         ),
         FetchRequest(entity: "order", limit: 2, including: ["lines", "customer", "tags"]),
-        FetchRequest(entity: "order", sort: [RecordSort("customer.name"), RecordSort("id")], limit: 3),
-        FetchRequest(entity: "person", predicate: RecordPredicate.attribute("orders.count") > 1),
+        FetchRequest(entity: "order", sortedBy: [RecordSort("customer.name"), RecordSort("id")], limit: 3),
+        FetchRequest(entity: "person", where: RecordPredicate.attribute("orders.count") > 1),
         FetchRequest(entity: "person", including: ["orders.lines"]), FetchRequest(entity: "line", limit: 2),
     ]
 
@@ -108,9 +108,9 @@ struct RelatedViewTests {
         _ = try job.pipeline(JobOptions(model: ModelDescription(parsing: Array(model.utf8)), entity: "order")).run()
         let reader = try StoreReader(store: job.store)
         let requests = [
-            FetchRequest(entity: "order", predicate: RecordPredicate.attribute("lines.count") > 1),
+            FetchRequest(entity: "order", where: RecordPredicate.attribute("lines.count") > 1),
             FetchRequest(entity: "order", including: ["lines"]),
-            FetchRequest(entity: "line", predicate: RecordPredicate.attribute("order.lines.count") > 1),
+            FetchRequest(entity: "line", where: RecordPredicate.attribute("order.lines.count") > 1),
         ]
         let views = try requests.map { try RecordView($0, in: reader) }
         var counts: [Int] = []
@@ -132,7 +132,7 @@ struct RelatedViewTests {
     @Test func ignoresWhatItDoesNotDependOn() throws {
         let job = try OrderSamples.job(OrderSamples.records)
         let view = try RecordView(
-            FetchRequest(entity: "order", predicate: RecordPredicate.attribute("lines.count") > 1),
+            FetchRequest(entity: "order", where: RecordPredicate.attribute("lines.count") > 1),
             in: try StoreReader(store: job.store)
         )
         var merges: [MergeNotification] = []

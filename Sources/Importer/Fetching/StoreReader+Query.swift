@@ -24,16 +24,11 @@ extension StoreReader {
                 let statement = try RowStatement(database, SQLText(sql))
                 defer { statement.reset() }
                 var row = try statement.next()
-                try begin(
-                    names.enumerated().map { index, name in
-                        let type: AttributeType =
-                            switch row?.value(at: index) {
-                            case .integer, .real: .double
-                            default: .string
-                            }
-                        return AttributeDescription(name: name, type: type, isOptional: true)
-                    }
-                )
+                let columns = names.enumerated().map { index, name in
+                    let isNumber = row?.stored(at: index).doubleValue != nil
+                    return AttributeDescription(name: name, type: isNumber ? .double : .string, isOptional: true)
+                }
+                try begin(columns)
                 while let values = row {
                     try body(names.indices.map { values.stored(at: $0) })
                     row = try statement.next()

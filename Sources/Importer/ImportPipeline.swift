@@ -450,7 +450,8 @@ public final class ImportPipeline: Sendable {
 
     private func checkDisk(_ decision: JobOpening.Decision) throws {
         guard case .begin(let job, _, _, _) = decision else { return }
-        if let warning = try DiskRoom(job: job, store: store).check() {
+        let room = DiskRoom(job: job, store: store, opener: opener, chunkSize: Int64(runOptions.chunkSize))
+        if let warning = try room.check() {
             progress.update { $0.messages.append(warning) }
         }
     }

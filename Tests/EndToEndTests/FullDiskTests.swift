@@ -60,7 +60,8 @@ struct FullDiskTests {
     /// Without a model all chunks are kept at first: where they cannot fit, that is said before the first is cut.
     @Test(.enabled(if: isPermitted, "mounting is not permitted here"), arguments: [true, false])
     func refusesAnImportWhoseChunksCannotFit(hasModel: Bool) throws {
-        let disk = try #require(try Disk(megabytes: 2))
+        // More than the half of it.
+        let disk = try #require(try Disk(megabytes: 4))
         let directory = try TemporaryDirectory()
         let people = Samples.people(count: 30_000, seed: 31)
         let source = try directory.write(people.array, to: "people.json")
@@ -73,6 +74,7 @@ struct FullDiskTests {
         guard !hasModel else { return }
         #expect(result.errorText.contains("\(chunks): its disk has "), "\(result.errorText)")
         #expect(result.errorText.contains("--chunks DIR"), "\(result.errorText)")
+        #expect(result.errorText.contains("importer infer \(source)` prints one"), "\(result.errorText)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path).isEmpty)
         #expect(!directory.names().contains("s.sqlite"))
         #expect(try run(command).ending == .exit(0))

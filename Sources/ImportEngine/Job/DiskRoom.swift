@@ -9,16 +9,23 @@ import ImportSources
 package struct DiskRoom {
     package let job: StoredJob
     package let store: String
+    package let opener: SourceOpener
+    /// In bytes.
+    package let chunkSize: Int64
     /// The free bytes and the number of the file system that holds a path, which need not exist; nil where that is not known.
-    package var free: (String) -> (bytes: Int64, disk: UInt)? = DiskRoom.free(at:)
+    package let free: (String) -> (bytes: Int64, disk: UInt)?
 
     package init(
         job: StoredJob,
         store: String,
+        opener: SourceOpener = SourceOpener(),
+        chunkSize: Int64 = 8 << 20,
         free: @escaping (String) -> (bytes: Int64, disk: UInt)? = DiskRoom.free(at:)
     ) {
         self.job = job
         self.store = store
+        self.opener = opener
+        self.chunkSize = chunkSize
         self.free = free
     }
 
@@ -30,19 +37,34 @@ package struct DiskRoom {
         guard job.options.model == nil, !job.takesChunks, job.options.limit == nil,
             let size = job.sources.map(\.description).plainSize, let chunks = free(job.chunkDirectory)
         else { return nil }
-        // Between records there is white space, which chunks do not have; hardly ever is it as much as the records. Of a
-        // document the records may be any part.
+        // Between records there is white space, which chunks do not have. Of a document the records may be any part.
         let isAllRecords =
             job.options.skip == 0
             && job.sources.allSatisfy { source in
                 source.shape.paths.allSatisfy { ["$", "$[*]", "$.*"].contains($0) }
             }
-        if isAllRecords, chunks.bytes < size / 2 { throw error(size, free: chunks.bytes) }
+        if isAllRecords, chunks.bytes - chunkSize < size {
+            let least = Int64(Double(min(size, 1 << 60)) * leastShare)
+            // Another chunk is not begun where there is no room for one of the last one's size.
+            let isWhole = job.sources.count == 1 && least > chunkSize
+            let needs = isWhole ? (least + chunkSize - 1) / chunkSize * chunkSize : least
+            if chunks.bytes < needs { throw error(size, free: chunks.bytes) }
+        }
         let stored = free(store)
         let needs = stored?.disk == chunks.disk ? size.addingReportingOverflow(size / 2).partialValue : size
         guard chunks.bytes < needs else { return nil }
         return "\(job.chunkDirectory): its disk has \(Self.text(chunks.bytes)) left, and the chunks of all records may "
-            + "need \(Self.text(size)) until the model is inferred, besides the store (\(anyOf: .chunkDirectory) on another disk)"
+            + "need \(Self.text(size)) until the model is inferred, besides the store (\(anyOf: .chunkDirectory) on another disk, or "
+            + "\(anyOf: .model): \(call: inferring) prints one)"
+    }
+
+    private var inferring: ImportText.Call { .inferring(from: job.sources.map(\.description.name)) }
+
+    /// The share of the sources that chunks have at least, by the beginning of the first one: what is not white space.
+    private var leastShare: Double {
+        let sample = try? opener.open(job.sources[0].description, interruption: Interruption()).peek().bytes
+        guard let sample, !sample.isEmpty else { return 0.5 }
+        return Double(sample.count { !ShapeDetector.isWhiteSpace($0) }) / Double(sample.count)
     }
 
     private func error(_ size: Int64, free: Int64) -> ImportError {
@@ -53,7 +75,7 @@ package struct DiskRoom {
                 + "do not fit",
             advice: """
                 All chunks are kept until the model is inferred from all records. Give a directory on another disk with \
-                \(anyOf: .chunkDirectory), free some space, or give a model with \(anyOf: .model), which needs room for a few chunks only.
+                \(anyOf: .chunkDirectory), free some space, or give a model with \(anyOf: .model) (\(call: inferring) prints one): then a few chunks wait at a time.
                 """
         )
     }

@@ -143,7 +143,7 @@ extension ShapeDetector {
     }
 
     /// What perhaps was meant by a record path where whole collections are: their elements or members, and how many there are.
-    func within(_ path: RecordPath) -> (path: RecordPath, count: Int)? {
+    package func within(_ path: RecordPath) -> (path: RecordPath, count: Int)? {
         let found = topLevelValues.prefix(Self.judgedLines).flatMap { self.values(at: path.steps[...], in: $0) ?? [] }
         let isElement = [.anyElement, .anyMember].contains(path.steps.last)
         if !found.isEmpty, !isLines || !path.steps.isEmpty,

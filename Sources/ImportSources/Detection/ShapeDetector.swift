@@ -251,7 +251,7 @@ package struct ShapeDetector {
         return !judged.isEmpty && judged.count(where: isArrayOfObjects) * 3 >= judged.count * 2
     }
 
-    static func isWhiteSpace(_ byte: UInt8) -> Bool {
+    package static func isWhiteSpace(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
             || byte == UInt8(ascii: "\t")
     }

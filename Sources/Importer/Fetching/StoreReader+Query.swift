@@ -1,5 +1,11 @@
-import GRDB
+import ImportEngine
 import ImportModel
+import ImportSQLite
+import ImportSources
+
+import class GRDB.Database
+import struct GRDB.DatabaseError
+import class GRDB.DatabaseQueue
 
 /// SQL statements that people write.
 extension StoreReader {

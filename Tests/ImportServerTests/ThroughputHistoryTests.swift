@@ -6,7 +6,7 @@ import Testing
 /// What is kept of how fast an import has been.
 struct ThroughputHistoryTests {
     private func figures(_ records: Int64, job: Int64? = 1, state: ImportReport.State = .running) -> WatchFigures {
-        var look = StoreLook()
+        var look = StoreSnapshot()
         look.job = job
         look.state = state
         look.hasModel = true

@@ -87,14 +87,14 @@ public final class MergePipeline {
     }
 
     /// The change set, and the lines of the conflicts that stay open.
-    private func merged() throws -> (changes: KeptChanges, open: KeptChanges) {
+    private func merged() throws -> (changes: RereadableChangeSet, open: RereadableChangeSet) {
         let merge = try ThreeWayMerge(base: base, ours: ours, theirs: theirs, options: options)
         let entities = merge.header.entities
         var openLines: [UInt8] = []
         var found: [MergeConflict] = []
-        var changes: KeptChanges?
-        let open = try KeptChanges { writeOpen in
-            changes = try KeptChanges { write in
+        var changes: RereadableChangeSet?
+        let open = try RereadableChangeSet { writeOpen in
+            changes = try RereadableChangeSet { write in
                 let writer = ChangeSetWriter(write)
                 let lines = ChangeLineWriter(entities)
                 try writer.begin(merge.header)

@@ -66,10 +66,10 @@ public final class ResolutionPipeline {
     }
 
     /// The conflicts that are resolved, as a change set; how many; and what identifies their objects.
-    private func chosen() throws -> (changes: KeptChanges, count: Int64, identifiers: [String: [String]]) {
+    private func chosen() throws -> (changes: RereadableChangeSet, count: Int64, identifiers: [String: [String]]) {
         var count: Int64 = 0
         let conflicts = try StoreConflicts(of: store)
-        let changes = try KeptChanges { write in
+        let changes = try RereadableChangeSet { write in
             let writer = ChangeSetWriter(write)
             let state = ChangeSetHeader.State(name: URL(fileURLWithPath: store).lastPathComponent)
             try writer.begin(ChangeSetHeader(old: state, new: state, entities: conflicts.entities))

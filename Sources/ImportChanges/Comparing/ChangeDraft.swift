@@ -36,7 +36,7 @@ struct ChangeDraft {
 /// The objects that those of an entity own by one relationship, in the order of their owners.
 package struct OwnedRows {
     package let owned: ComparedEntity.Owned
-    package let rows: BothSides<ComparedRows?>
+    package let rows: SidePair<ComparedRows?>
     /// What they own themselves.
     package let nodes: [OwnedRows]
 }

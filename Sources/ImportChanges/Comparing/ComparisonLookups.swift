@@ -22,15 +22,15 @@ final class ComparisonLookups {
     }
 
     private let plan: ComparisonPlan
-    private let statements: BothSides<ComparisonStatements>
-    private let stores: BothSides<ComparedStore>
+    private let statements: SidePair<ComparisonStatements>
+    private let stores: SidePair<ComparedStore>
     /// Nil for what a state does not have.
-    private var prepared: BothSides<[Key: ComparedRows?]> = BothSides([:], [:])
+    private var prepared: SidePair<[Key: ComparedRows?]> = SidePair([:], [:])
 
     init(
         _ plan: ComparisonPlan,
-        _ statements: BothSides<ComparisonStatements>,
-        _ stores: BothSides<ComparedStore>
+        _ statements: SidePair<ComparisonStatements>,
+        _ stores: SidePair<ComparedStore>
     ) {
         self.plan = plan
         self.statements = statements

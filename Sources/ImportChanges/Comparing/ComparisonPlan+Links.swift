@@ -3,7 +3,7 @@ import ImportSources
 
 /// Which objects belong to which, and what is left out.
 extension ComparisonPlan {
-    mutating func addJoins(_ sides: BothSides<SideSchema>, _ places: [ExactText: Int]) {
+    mutating func addJoins(_ sides: SidePair<SideSchema>, _ places: [ExactText: Int]) {
         var seen: Set<ExactText> = []
         for join in sides.old.joins + sides.new.joins {
             guard seen.insert(ExactText("\(join.entity)\u{0}\(join.name)")).inserted,
@@ -14,25 +14,25 @@ extension ComparisonPlan {
                     $0.name.hasSameBytes(as: join.name) && $0.entity.hasSameBytes(as: join.entity)
                 }
             }
-            let both = BothSides(own(.old), own(.new))
+            let both = SidePair(own(.old), own(.new))
             entities[entity].joins.append(
                 .init(
                     name: join.name,
-                    tables: BothSides(both.old?.table, both.new?.table),
-                    columns: BothSides(both.old?.columns ?? [], both.new?.columns ?? []),
+                    tables: SidePair(both.old?.table, both.new?.table),
+                    columns: SidePair(both.old?.columns ?? [], both.new?.columns ?? []),
                     destination: destination,
-                    destinationColumns: BothSides(
+                    destinationColumns: SidePair(
                         both.old?.destinationColumns ?? [],
                         both.new?.destinationColumns ?? []
                     ),
-                    positions: BothSides(both.old?.position, both.new?.position)
+                    positions: SidePair(both.old?.position, both.new?.position)
                 )
             )
         }
     }
 
     /// Finds the owner of each entity: the first in the model's order that is not itself owned by it in the end.
-    mutating func addOwners(_ sides: BothSides<SideSchema>) {
+    mutating func addOwners(_ sides: SidePair<SideSchema>) {
         for child in entities.indices {
             let name = entities[child].name
             let schemas = Side.allCases.map { sides[$0].entity(name) }
@@ -61,7 +61,7 @@ extension ComparisonPlan {
                     child: child,
                     reference: chosen.reference,
                     isToMany: chosen.ownership.isToMany,
-                    positions: BothSides(position(schemas[0]), position(schemas[1]))
+                    positions: SidePair(position(schemas[0]), position(schemas[1]))
                 )
             )
         }
@@ -82,7 +82,7 @@ extension ComparisonPlan {
 
     // MARK: Options
 
-    package static func check(_ options: DifferenceOptions, _ names: [String], _ sides: BothSides<SideSchema>) throws {
+    package static func check(_ options: DifferenceOptions, _ names: [String], _ sides: SidePair<SideSchema>) throws {
         let asked =
             options.entities + options.roots.map(\.entity) + options.identifiers.keys.sorted()
             + (options.included + options.excluded + options.only).compactMap(\.entity)

@@ -9,7 +9,7 @@ package enum Side: Int, CaseIterable {
 }
 
 /// What there is of something in either of the states.
-package struct BothSides<Value> {
+package struct SidePair<Value> {
     package var old: Value
     package var new: Value
 
@@ -24,7 +24,7 @@ package struct BothSides<Value> {
     }
 }
 
-extension BothSides: Sendable where Value: Sendable {}
+extension SidePair: Sendable where Value: Sendable {}
 
 /// An entity of either store, and where each keeps what is compared.
 package struct ComparedEntity {
@@ -32,7 +32,7 @@ package struct ComparedEntity {
         package let name: String
         package let description: AttributeDescription?
         /// Nil where a state lacks it.
-        package let columns: BothSides<String?>
+        package let columns: SidePair<String?>
         /// Its place among the identifier's parts; nil for none of them.
         let identifierPlace: Int?
         package var isShared: Bool { columns.old != nil && columns.new != nil }
@@ -40,7 +40,7 @@ package struct ComparedEntity {
 
     package struct Reference {
         package let name: String
-        package let columns: BothSides<[String]>
+        package let columns: SidePair<[String]>
         /// The index of the entity that it leads to.
         package let destination: Int
         /// Whether the change of the object that it leads to is nested.
@@ -55,17 +55,17 @@ package struct ComparedEntity {
         /// The place of the child's reference to the owner.
         package let reference: Int
         package let isToMany: Bool
-        package let positions: BothSides<String?>
+        package let positions: SidePair<String?>
         package var isOrdered: Bool { positions.old != nil || positions.new != nil }
     }
 
     package struct Join {
         package let name: String
-        package let tables: BothSides<String?>
-        package let columns: BothSides<[String]>
+        package let tables: SidePair<String?>
+        package let columns: SidePair<[String]>
         package let destination: Int
-        package let destinationColumns: BothSides<[String]>
-        package let positions: BothSides<String?>
+        package let destinationColumns: SidePair<[String]>
+        package let positions: SidePair<String?>
         /// Whether the changes of the objects that it leads to are nested.
         var isIncluded = false
         package var isOrdered: Bool { positions.old != nil || positions.new != nil }
@@ -73,10 +73,10 @@ package struct ComparedEntity {
 
     package var name: String
     /// What either state has of it; nil where it lacks the table.
-    package var stored: BothSides<SideSchema.Entity?>
+    package var stored: SidePair<SideSchema.Entity?>
     package var identifier: [String]
-    var identifierIsUnique: BothSides<Bool>
-    var identifierMayBeNull: BothSides<Bool>
+    var identifierIsUnique: SidePair<Bool>
+    var identifierMayBeNull: SidePair<Bool>
     /// Those that both states have first, but for those of the identifier.
     package var attributes: [Attribute]
     package var references: [Reference]
@@ -110,7 +110,7 @@ package struct ComparedEntity {
 package struct ComparisonPlan {
     package var entities: [ComparedEntity] = []
     /// Attributes that only one state has, by entity.
-    package var only: [BothSides<[String]>] = []
+    package var only: [SidePair<[String]>] = []
 
     /// The indexes of the entities whose objects are told, owners first, and then those with included references.
     package var sections: [Int] {
@@ -142,12 +142,12 @@ package struct ComparisonPlan {
         where !names.contains(where: { $0.hasSameBytes(as: name) }) {
             names.append(name)
         }
-        let sides = BothSides(old, new)
+        let sides = SidePair(old, new)
         try Self.check(options, names, sides)
         var places: [ExactText: Int] = [:]
         for (index, name) in names.enumerated() { places[ExactText(name)] = index }
         for name in names {
-            let both = BothSides(old.entity(name), new.entity(name))
+            let both = SidePair(old.entity(name), new.entity(name))
             let (entity, only) = try Self.merged(name, both, places, sides)
             entities.append(entity)
             self.only.append(only)
@@ -162,10 +162,10 @@ package struct ComparisonPlan {
 
     private static func merged(
         _ name: String,
-        _ both: BothSides<SideSchema.Entity?>,
+        _ both: SidePair<SideSchema.Entity?>,
         _ places: [ExactText: Int],
-        _ stores: BothSides<SideSchema>
-    ) throws -> (ComparedEntity, BothSides<[String]>) {
+        _ stores: SidePair<SideSchema>
+    ) throws -> (ComparedEntity, SidePair<[String]>) {
         var sides = both
         // Where only one state knows what a column refers to, it is an attribute like others.
         for side in Side.allCases {
@@ -198,12 +198,12 @@ package struct ComparisonPlan {
             )
         }
         var attributes = Self.attributes(old, new)
-        let only = BothSides(
+        let only = SidePair(
             old == nil || new == nil ? [] : attributes.filter { $0.columns.new == nil }.map(\.name),
             old == nil || new == nil ? [] : attributes.filter { $0.columns.old == nil }.map(\.name)
         )
         // An attribute whose column is in a reference is told as that.
-        let referring = BothSides(Self.referring(old), Self.referring(new))
+        let referring = SidePair(Self.referring(old), Self.referring(new))
         attributes.removeAll { attribute in
             attribute.identifierPlace == nil
                 && Side.allCases.allSatisfy { side in
@@ -215,14 +215,14 @@ package struct ComparisonPlan {
             func columns(_ entity: SideSchema.Entity?) -> [String] {
                 entity?.toOnes.first { ExactText($0.name) == ExactText(toOne.name) }?.columns ?? []
             }
-            return .init(name: toOne.name, columns: BothSides(columns(old), columns(new)), destination: destination)
+            return .init(name: toOne.name, columns: SidePair(columns(old), columns(new)), destination: destination)
         }
         let entity = ComparedEntity(
             name: name,
             stored: sides,
             identifier: any.identifier.map(\.name),
-            identifierIsUnique: BothSides(old?.isUnique ?? true, new?.isUnique ?? true),
-            identifierMayBeNull: BothSides(old?.mayBeNull ?? false, new?.mayBeNull ?? false),
+            identifierIsUnique: SidePair(old?.isUnique ?? true, new?.isUnique ?? true),
+            identifierMayBeNull: SidePair(old?.mayBeNull ?? false, new?.mayBeNull ?? false),
             attributes: attributes,
             references: references
         )
@@ -239,18 +239,18 @@ package struct ComparisonPlan {
     ) -> [ComparedEntity.Attribute] {
         let identifier = (old ?? new)?.identifier.map { ExactText($0.name) } ?? []
         var names: [ExactText] = []
-        var found: [ExactText: BothSides<SideSchema.Attribute?>] = [:]
+        var found: [ExactText: SidePair<SideSchema.Attribute?>] = [:]
         for (side, entity) in [(Side.old, old), (.new, new)] {
             for attribute in entity?.attributes ?? [] {
                 let name = ExactText(attribute.name)
                 if found[name] == nil { names.append(name) }
-                if found[name, default: BothSides(nil, nil)][side] == nil {
-                    found[name, default: BothSides(nil, nil)][side] = attribute
+                if found[name, default: SidePair(nil, nil)][side] == nil {
+                    found[name, default: SidePair(nil, nil)][side] = attribute
                 }
             }
         }
         return names.map { name in
-            let both = found[name] ?? BothSides(nil, nil)
+            let both = found[name] ?? SidePair(nil, nil)
             let descriptions = (both.old?.description, both.new?.description)
             let isSame =
                 both.old == nil || both.new == nil
@@ -259,13 +259,13 @@ package struct ComparisonPlan {
             return .init(
                 name: name.text,
                 description: isSame ? descriptions.0 ?? descriptions.1 : nil,
-                columns: BothSides(both.old?.column, both.new?.column),
+                columns: SidePair(both.old?.column, both.new?.column),
                 identifierPlace: identifier.firstIndex(of: name)
             )
         }
     }
 
-    private func checkIdentifiers(_ stores: BothSides<SideSchema>) throws {
+    private func checkIdentifiers(_ stores: SidePair<SideSchema>) throws {
         for entity in entities where entity.isValue && entity.owner == nil && entity.isListed {
             let store = entity.stored.old == nil ? stores.new.store : stores.old.store
             throw ImportError(

@@ -68,7 +68,7 @@ package struct ComparisonStatements {
     /// - Parameters:
     ///   - predicate: a condition whose truth is the last column.
     ///   - identifiers: those of the only objects, as people write them; nil for all.
-    ///   - isSieved: whether only those that `RowSieve` has left.
+    ///   - isSieved: whether only those that `ChangedRowFinder` has left.
     package func roots(
         _ index: Int,
         predicate: SQLText?,
@@ -81,9 +81,9 @@ package struct ComparisonStatements {
         var arguments = predicate?.arguments ?? []
         let rowID = isSieved ? rowID(of: index) : nil
         // SQLite looks up each row that is left, and not which of all rows are.
-        text += " FROM " + (rowID == nil ? "" : "temp.\(RowSieve.left(index)) CROSS JOIN ") + table
+        text += " FROM " + (rowID == nil ? "" : "temp.\(ChangedRowFinder.left(index)) CROSS JOIN ") + table
         if let rowID {
-            text += " WHERE \(rowID) = \(RowSieve.left(index)).id"
+            text += " WHERE \(rowID) = \(ChangedRowFinder.left(index)).id"
         } else if let identifiers {
             text += " WHERE " + condition(key(of: index), identifiers, &arguments)
         } else if let isUnowned = isUnowned(index) {
@@ -321,12 +321,12 @@ package struct RowLayoutOfEntity {
     package let position: Int?
     /// Whether the predicate holds.
     package let predicate: Int
-    private var names: BothSides<[String?]>
+    private var names: SidePair<[String?]>
 
     package init(_ entity: ComparedEntity, _ plan: ComparisonPlan) {
         let identifier = entity.isValue ? [nil] : entity.identifierColumns(.old).map(Optional.some)
         keyCount = max(identifier.count, entity.identifier.count, 1)
-        var names = BothSides<[String?]>([], [])
+        var names = SidePair<[String?]>([], [])
         func add(_ old: String?, _ new: String?) -> Int {
             names.old.append(old)
             names.new.append(new)

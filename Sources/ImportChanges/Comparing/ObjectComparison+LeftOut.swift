@@ -26,7 +26,7 @@ extension ObjectComparison {
         -> DifferenceSummary.LeftOut
     {
         var leftOut = DifferenceSummary.LeftOut(name: name, old: 0, new: 0)
-        let rows = BothSides(
+        let rows = SidePair(
             try lookups.rows(text(statements.old), path: 0, .old),
             try lookups.rows(text(statements.new), path: 0, .new)
         )

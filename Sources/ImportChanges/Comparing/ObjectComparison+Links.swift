@@ -8,16 +8,16 @@ extension ObjectComparison {
         _ place: Int,
         _ old: ComparedRows?,
         _ new: ComparedRows?,
-        _ streams: BothSides<ComparedRows?>?,
+        _ streams: SidePair<ComparedRows?>?,
         _ draft: inout ChangeDraft
     ) throws {
         let join = plan.entities[index].joins[place]
         let count = plan.entities[join.destination].identifier.count
         guard count > 0 else { return }
-        let owner = BothSides(old, new)
+        let owner = SidePair(old, new)
         let keyCount = layouts[index].keyCount
         let first = streams == nil ? 0 : keyCount
-        var rows = BothSides<ComparedRows?>(nil, nil)
+        var rows = SidePair<ComparedRows?>(nil, nil)
         for side in Side.allCases {
             guard let parent = owner[side] else { continue }
             guard let streams else {
@@ -79,7 +79,7 @@ extension ObjectComparison {
     /// Adds a list in both of its orders, where they differ.
     func addOrder(
         _ name: String,
-        _ owner: BothSides<ComparedRows?>,
+        _ owner: SidePair<ComparedRows?>,
         _ draft: inout ChangeDraft,
         _ list: (ComparedRows, Side) throws -> [ObjectReference]
     ) throws {

@@ -12,8 +12,8 @@ extension ObjectComparison {
         _ draft: inout ChangeDraft
     ) throws {
         let owned = plan.entities[index].owned[place]
-        let owner = BothSides(old, new)
-        var rows = BothSides<ComparedRows?>(nil, nil)
+        let owner = SidePair(old, new)
+        var rows = SidePair<ComparedRows?>(nil, nil)
         for side in Side.allCases {
             guard let parent = owner[side] else { continue }
             if let node {
@@ -40,7 +40,7 @@ extension ObjectComparison {
         var moved: [ObjectReference] = []
         var isReordered = false
         let layout = layouts[owned.child]
-        while let pair = Self.pair(BothSides(own(.old), own(.new)), layout.keyCount) {
+        while let pair = Self.pair(SidePair(own(.old), own(.new)), layout.keyCount) {
             if pair.old != nil { seen.old[owned.child] += 1 }
             if pair.new != nil { seen.new[owned.child] += 1 }
             if let change = try child(owned, pair.old, pair.new, node, &moved) { changes.append(change) }
@@ -92,11 +92,11 @@ extension ObjectComparison {
 
     private func addValues(
         _ owned: ComparedEntity.Owned,
-        _ owner: BothSides<ComparedRows?>,
+        _ owner: SidePair<ComparedRows?>,
         _ own: (Side) -> ComparedRows?,
         _ draft: inout ChangeDraft
     ) throws {
-        var values = BothSides<[OwnedValue]?>(nil, nil)
+        var values = SidePair<[OwnedValue]?>(nil, nil)
         for side in Side.allCases where owner[side] != nil {
             var list: [OwnedValue] = []
             while let rows = own(side) {

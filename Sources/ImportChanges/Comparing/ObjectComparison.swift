@@ -17,35 +17,35 @@ package final class ObjectComparison {
     /// Of each entity, how many objects differ in each attribute.
     private(set) var attributeCounts: [[Int64]]
 
-    package let statements: BothSides<ComparisonStatements>
-    private let stores: BothSides<ComparedStore>
+    package let statements: SidePair<ComparisonStatements>
+    private let stores: SidePair<ComparedStore>
     /// Of each entity, how many objects were seen at their owner.
-    package var seen: BothSides<[Int64]>
+    package var seen: SidePair<[Int64]>
     /// Many-to-manies with links of what is not there, by entity and place.
     var loose: Set<[Int]> = []
     private var sections: [Int]
     /// Nil where no object could be told twice.
-    package let told: ToldObjects?
+    package let told: ReportedObjects?
     private var section: Section?
-    /// By entity, what `RowSieve` has found, or that it is of no use.
-    private var sieved: [Int: RowSieve.Result?] = [:]
+    /// By entity, what `ChangedRowFinder` has found, or that it is of no use.
+    private var sieved: [Int: ChangedRowFinder.Result?] = [:]
 
     /// The objects of an entity that belong to no other, and what they own.
     private struct Section {
         let entity: Int
-        let rows: BothSides<ComparedRows?>
+        let rows: SidePair<ComparedRows?>
         /// Nil where they are looked up.
         let nodes: [OwnedRows]?
-        let links: [BothSides<ComparedRows?>]?
+        let links: [SidePair<ComparedRows?>]?
     }
 
     /// - Throws: `DatabaseError` when there is no room for temporary data.
-    package init(_ plan: ComparisonPlan, _ stores: BothSides<ComparedStore>, _ options: DifferenceOptions) throws {
+    package init(_ plan: ComparisonPlan, _ stores: SidePair<ComparedStore>, _ options: DifferenceOptions) throws {
         self.plan = plan
         self.options = options
         self.stores = stores
         layouts = plan.entities.map { RowLayoutOfEntity($0, plan) }
-        statements = BothSides(
+        statements = SidePair(
             ComparisonStatements(plan, .old, isUTF8: stores.old.isUTF8),
             ComparisonStatements(plan, .new, isUTF8: stores.new.isUTF8)
         )
@@ -53,11 +53,11 @@ package final class ObjectComparison {
         counts = plan.entities.map { _ in ChangeCounts() }
         attributeCounts = plan.entities.map { $0.attributes.map { _ in 0 } }
         let none = plan.entities.map { _ in Int64(0) }
-        seen = BothSides(none, none)
+        seen = SidePair(none, none)
         sections = plan.sections.filter { plan.entities[$0].isOpened }.reversed()
         told =
             plan.entities.contains(where: \.isToldOnce)
-            ? try ToldObjects(keyCount: plan.entities.map(\.identifier.count).max() ?? 1) : nil
+            ? try ReportedObjects(keyCount: plan.entities.map(\.identifier.count).max() ?? 1) : nil
     }
 
     /// The next object that changed, or that owns one; nil after the last.
@@ -100,7 +100,7 @@ package final class ObjectComparison {
         }
         let same = try sieve(index)?.same
         counts[index].unchanged += same ?? 0
-        var rows = BothSides<ComparedRows?>(nil, nil)
+        var rows = SidePair<ComparedRows?>(nil, nil)
         for side in Side.allCases {
             let fetched = entity.stored[side]?.fetched
             let predicate = try fetched.flatMap { try options.predicate?.compiled(for: $0).condition }
@@ -115,7 +115,7 @@ package final class ObjectComparison {
             rows: rows,
             nodes: try nodes(of: index, in: []),
             links: try entity.joins.map { join in
-                let both = BothSides(
+                let both = SidePair(
                     try lookups.rows(statements.old.links(index, join, bound: false), path: 0, .old),
                     try lookups.rows(statements.new.links(index, join, bound: false), path: 0, .new)
                 )
@@ -127,10 +127,10 @@ package final class ObjectComparison {
     }
 
     /// Sorts out the rows of an entity that are the same, once; nil where they have to be read in the order of their identifiers.
-    private func sieve(_ index: Int) throws -> RowSieve.Result? {
+    private func sieve(_ index: Int) throws -> ChangedRowFinder.Result? {
         guard options.predicate == nil else { return nil }
         if let known = sieved[index] { return known }
-        let result = try RowSieve(index, in: plan, statements, stores, workers: options.workers)?.run()
+        let result = try ChangedRowFinder(index, in: plan, statements, stores, workers: options.workers)?.run()
         sieved[index] = .some(result)
         return result
     }
@@ -157,7 +157,7 @@ package final class ObjectComparison {
         return try plan.entities[index].owned.map { owned in
             let isValue = plan.entities[owned.child].isValue
             // What the parts of an object without identifier own is found by their keys.
-            let rows = BothSides(
+            let rows = SidePair(
                 try lookups.rows(statements.old.owned(owned.child, in: owners), path: path, .old),
                 try lookups.rows(statements.new.owned(owned.child, in: owners), path: path, .new)
             )
@@ -199,7 +199,7 @@ package final class ObjectComparison {
 
     /// Which of two readings comes next: both where their keys are the same; nil at the end of both.
     package static func pair(
-        _ rows: BothSides<ComparedRows?>,
+        _ rows: SidePair<ComparedRows?>,
         _ keyCount: Int
     ) -> (old: ComparedRows?, new: ComparedRows?)? {
         let old = rows.old.flatMap { $0.hasRow ? $0 : nil }
@@ -254,7 +254,7 @@ package final class ObjectComparison {
         /// With the objects around it; nil for looking it up.
         package var nodes: [OwnedRows]?
         /// The links of its many-to-many; nil for looking them up.
-        package var links: [BothSides<ComparedRows?>]?
+        package var links: [SidePair<ComparedRows?>]?
         /// Whether the object is told as a part of its owner, which need not be named then.
         package var isNested = false
         /// Whether it is told as a part of another owner than before.

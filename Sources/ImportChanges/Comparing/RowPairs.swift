@@ -12,21 +12,21 @@ import ImportSQLite
 package final class RowPairs {
     /// What is read of an entity.
     package struct Entity {
-        fileprivate let scans: BothSides<SQLText>
-        fileprivate let lookups: BothSides<SQLText>
-        fileprivate let digests: BothSides<SQLText>
+        fileprivate let scans: SidePair<SQLText>
+        fileprivate let lookups: SidePair<SQLText>
+        fileprivate let digests: SidePair<SQLText>
         fileprivate let identifierCells: Int
         fileprivate let mayBeNull: Bool
 
-        package init?(_ index: Int, in plan: ComparisonPlan, _ statements: BothSides<ComparisonStatements>) {
+        package init?(_ index: Int, in plan: ComparisonPlan, _ statements: SidePair<ComparisonStatements>) {
             guard let old = statements.old.scan(index), let new = statements.new.scan(index),
                 let oldRow = statements.old.rowID(index), let newRow = statements.new.rowID(index),
                 let oldDigests = statements.old.digests(index), let newDigests = statements.new.digests(index)
             else { return nil }
             let entity = plan.entities[index]
-            scans = BothSides(old, new)
-            lookups = BothSides(oldRow, newRow)
-            digests = BothSides(oldDigests, newDigests)
+            scans = SidePair(old, new)
+            lookups = SidePair(oldRow, newRow)
+            digests = SidePair(oldDigests, newDigests)
             identifierCells = RowLayoutOfEntity(entity, plan).keyCount
             mayBeNull = entity.identifierMayBeNull.old || entity.identifierMayBeNull.new
         }
@@ -36,13 +36,13 @@ package final class RowPairs {
     package struct Findings {
         package var same: Int64 = 0
         /// The row ids of those that are left.
-        package var left = BothSides<[Int64]>([], [])
+        package var left = SidePair<[Int64]>([], [])
         package var count: Int { left.old.count + left.new.count }
     }
 
     private let entity: Entity
-    private let scans: BothSides<PackedRows>
-    private let lookups: BothSides<ComparedRows>
+    private let scans: SidePair<PackedRows>
+    private let lookups: SidePair<ComparedRows>
 
     /// How many row ids are kept in memory.
     private static let batch = 4_096
@@ -51,13 +51,13 @@ package final class RowPairs {
     /// How many rows are tried for where ranges begin.
     private static let trials = 100
 
-    package init(_ entity: Entity, _ stores: BothSides<ComparedStore>) throws {
+    package init(_ entity: Entity, _ stores: SidePair<ComparedStore>) throws {
         self.entity = entity
-        scans = BothSides(
+        scans = SidePair(
             try stores.old.packedRows(entity.scans.old, identifierCells: entity.identifierCells),
             try stores.new.packedRows(entity.scans.new, identifierCells: entity.identifierCells)
         )
-        lookups = BothSides(
+        lookups = SidePair(
             try stores.old.rows(entity.lookups.old, path: 0),
             try stores.new.rows(entity.lookups.new, path: 0)
         )
@@ -70,8 +70,8 @@ package final class RowPairs {
     /// - Parameters:
     ///   - all: the first and the last row id of each side.
     ///   - count: how many ranges there may be.
-    package func ranges(_ all: BothSides<ClosedRange<Int64>>, _ count: Int) throws -> [BothSides<ClosedRange<Int64>>] {
-        var ranges: [BothSides<ClosedRange<Int64>>] = []
+    package func ranges(_ all: SidePair<ClosedRange<Int64>>, _ count: Int) throws -> [SidePair<ClosedRange<Int64>>] {
+        var ranges: [SidePair<ClosedRange<Int64>>] = []
         var rest = all
         let step = (UInt64(bitPattern: all.old.upperBound) &- UInt64(bitPattern: all.old.lowerBound)) / UInt64(count)
         for part in 1..<max(1, count) {
@@ -79,19 +79,19 @@ package final class RowPairs {
             guard let begin = try pair(from: wanted, to: all.old.upperBound), begin.old > rest.old.lowerBound,
                 begin.new > rest.new.lowerBound
             else { continue }
-            ranges.append(BothSides(rest.old.lowerBound...begin.old - 1, rest.new.lowerBound...begin.new - 1))
-            rest = BothSides(begin.old...all.old.upperBound, begin.new...max(begin.new, all.new.upperBound))
+            ranges.append(SidePair(rest.old.lowerBound...begin.old - 1, rest.new.lowerBound...begin.new - 1))
+            rest = SidePair(begin.old...all.old.upperBound, begin.new...max(begin.new, all.new.upperBound))
         }
         return ranges + [rest]
     }
 
     /// The row ids of the first object from a row id on that is on both sides, if it is soon found.
-    private func pair(from first: Int64, to last: Int64) throws -> BothSides<Int64>? {
+    private func pair(from first: Int64, to last: Int64) throws -> SidePair<Int64>? {
         try scans.old.begin(first...last)
         defer { scans.old.reset() }
         for _ in 0..<Self.trials {
             guard scans.old.hasRow else { return nil }
-            if let other = try rowID(of: scans.old, in: .new) { return BothSides(scans.old.rowID, other) }
+            if let other = try rowID(of: scans.old, in: .new) { return SidePair(scans.old.rowID, other) }
             try scans.old.advance()
         }
         return nil
@@ -110,7 +110,7 @@ package final class RowPairs {
     /// Reads ranges of both stores.
     ///
     /// - Parameter keep: is given what was found out now and then, and says whether to go on.
-    package func read(_ range: BothSides<ClosedRange<Int64>>, _ keep: (Findings) throws -> Bool) throws {
+    package func read(_ range: SidePair<ClosedRange<Int64>>, _ keep: (Findings) throws -> Bool) throws {
         var findings = Findings()
         defer { for side in Side.allCases { scans[side].reset() } }
         let (old, new) = (scans.old, scans.new)
@@ -181,7 +181,7 @@ package final class RowPairs {
     /// - Parameter keep: is given what was found out now and then, and says whether to go on.
     static func readSorted(
         _ entity: Entity,
-        _ stores: BothSides<ComparedStore>,
+        _ stores: SidePair<ComparedStore>,
         _ keep: (Findings) throws -> Bool
     ) throws {
         let (old, new) = (
@@ -191,7 +191,7 @@ package final class RowPairs {
         var findings = Findings()
         try old.advance()
         try new.advance()
-        while let pair = ObjectComparison.pair(BothSides(old, new), count) {
+        while let pair = ObjectComparison.pair(SidePair(old, new), count) {
             if let one = pair.old, let other = pair.new,
                 ComparedRows.areEqual(one, count + 1, other, count + 1, count: one.columnCount - count - 1),
                 (0..<count).allSatisfy({ !one.isNull($0) })

@@ -55,7 +55,7 @@ struct ChangeJob {
     private func finish(_ job: StoredJob, _ run: any ChangeRun, _ session: StoreSession) throws {
         let seconds = run.seconds
         let last = try session.finish(job, seconds: seconds) { database in
-            try run.tables(database).filter { try TableWitness.isPossible($0, database) }
+            try run.tables(database).filter { try TableFingerprint.isPossible($0, database) }
         }
         context.merges.enqueue(last)
         try? session.removeLeftFiles()

@@ -89,7 +89,7 @@ struct PatchJob {
         if job.change?.options.keepsUndo ?? false {
             try UndoLog.begin(job.id, WatchedTable.all(database), database)
         }
-        try TableWitness.forget(schema.entities.map(\.table), database)
+        try TableFingerprint.forget(schema.entities.map(\.table), database)
     }
 
     /// Resumes one.

@@ -34,7 +34,7 @@ public final class PatchPipeline: Sendable {
     /// What reports call the change set.
     private let name: String
     /// The change set where no file has it; nil for one that is read.
-    private let kept: KeptChanges?
+    private let kept: RereadableChangeSet?
     private let beginning: Beginning?
     private let options: PatchOptions
     private let delegate: (any PatchDelegate)?
@@ -97,7 +97,7 @@ public final class PatchPipeline: Sendable {
     ///   - pipeline: has not been run.
     ///   - beginning: is called in the transaction that begins the job.
     package init(
-        _ changes: KeptChanges,
+        _ changes: RereadableChangeSet,
         named name: String,
         options: PatchOptions,
         _ pipeline: ChangePipeline,
@@ -133,7 +133,7 @@ public final class PatchPipeline: Sendable {
         do {
             try destination.checkIsThere()
             try pipeline.options.check()
-            let changes = try KeptChanges(path, interruption)
+            let changes = try RereadableChangeSet(path, interruption)
             var report = try check(changes.path).report
             report.sources = [name]
             report.state = .finished
@@ -164,7 +164,7 @@ public final class PatchPipeline: Sendable {
             return .init(report: try destination.report(of: done.id), wasAlreadyFinished: true)
         case .resume(let open): return .init(report: try job.resume(open, options), wasAlreadyFinished: false)
         case .begin:
-            let changes = try kept ?? KeptChanges(path, interruption)
+            let changes = try kept ?? RereadableChangeSet(path, interruption)
             let findings = try destination.tidyingUp { try check(changes.path) }
             let planned = try planned(changes, findings, context, destination)
             let report = try job.begin(planned, findings.header, beginning)
@@ -213,7 +213,7 @@ public final class PatchPipeline: Sendable {
     }
 
     private func planned(
-        _ changes: KeptChanges,
+        _ changes: RereadableChangeSet,
         _ findings: PatchCheck.Findings,
         _ context: RunContext,
         _ destination: SQLiteDestination

@@ -27,7 +27,7 @@ struct UndoJob {
                 let names = schema.tables.map { (name: $0.entity, table: $0.name) }
                 try PatchCounts.begin(job, names, header: header(schema), database)
                 try UndoLog.begin(job.id, schema.tables.map { try WatchedTable($0.name, database) }, database)
-                try TableWitness.forget(names.map(\.table), database)
+                try TableFingerprint.forget(names.map(\.table), database)
             }
             return try UndoRun(session, job, context)
         }

@@ -145,7 +145,7 @@ public final class UndoPipeline: Sendable {
                     // What waits in it will not be done.
                     let sources = SourceRecords(of: job, opener: context.opener, interruption: interruption)
                     try job.end(sources, database) { try interruption.check() }
-                    try TableWitness.record(job.tables, database)
+                    try TableFingerprint.record(job.tables, database)
                 }
                 guard try ImportUndo.recover(job, database) else { throw notKept(job) }
                 try BookkeepingSchema.dropEmpty(database)

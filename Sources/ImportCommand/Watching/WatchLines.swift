@@ -24,7 +24,7 @@ struct WatchLines {
         var last = ""
         let start = ContinuousClock.now
         while true {
-            if try watch.connect() == nil { figures.look = StoreLook() }
+            if try watch.connect() == nil { figures.look = StoreSnapshot() }
             if let look = try watch.look() { figures.look = look }
             let frame = figures.frame(&meter, elapsed: start.duration(to: .now) / .seconds(1))
             let line = try text(frame, figures)

@@ -12,7 +12,7 @@ final class WatchReader: Sendable {
     struct Findings: Sendable {
         /// Whether there is a store that holds an import.
         var isThere: Bool?
-        var look: StoreLook?
+        var look: StoreSnapshot?
         var records: WatchedRecords?
         /// What went wrong at the last look; nil once it has gone well again.
         var error: ImportError?

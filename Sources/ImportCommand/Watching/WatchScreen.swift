@@ -194,7 +194,7 @@ final class WatchScreen {
         state.trouble = findings.error.map { CommandWords().text($0.text) }
         do {
             if let look = findings.look { try state.take(look) }
-            if findings.isThere == false, state.figures.look.job != nil { try state.take(StoreLook()) }
+            if findings.isThere == false, state.figures.look.job != nil { try state.take(StoreSnapshot()) }
         } catch {
             return .failed(error as? ImportError ?? ImportError(.fault, "\(error)"))
         }

@@ -52,7 +52,7 @@ struct WatchState: Sendable {
     }
 
     /// The shown entity.
-    var entity: StoreLook.Entity? {
+    var entity: StoreSnapshot.Entity? {
         figures.look.entities.indices.contains(place) ? figures.look.entities[place] : nil
     }
 
@@ -81,7 +81,7 @@ struct WatchState: Sendable {
     /// Takes in how far the import is.
     ///
     /// - Throws: `ImportError` when the entity that was asked for is not there.
-    mutating func take(_ look: StoreLook) throws {
+    mutating func take(_ look: StoreSnapshot) throws {
         let shown = entity
         let isFirst = figures.look.entities.isEmpty && !look.entities.isEmpty
         figures.look = look

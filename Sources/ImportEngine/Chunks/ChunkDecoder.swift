@@ -12,7 +12,7 @@ package final class ChunkDecoder {
     /// Decodes records of entities that relate to one another; nil where none do.
     private let graph: GraphDecoder?
     /// The same for most of them; nil where there are none such.
-    private var shortGraph: ShortGraphDecoder?
+    private var shortGraph: FastGraphDecoder?
     /// Whether nested objects and links are laid out.
     private var laysOutGraph: Bool
     /// Per source of the job, the index in `decoders` of each of its record paths.
@@ -46,7 +46,7 @@ package final class ChunkDecoder {
         options: JobOptions
     ) {
         self.graph = graph.map { GraphDecoder(plan: $0, options: options) }
-        shortGraph = graph.flatMap { ShortGraphDecoder($0, options: options) }
+        shortGraph = graph.flatMap { FastGraphDecoder($0, options: options) }
         laysOutGraph = shortGraph != nil && layouts != nil
         let maxDepth = options.maxDepth
         reader = ChunkReader(maxDepth: maxDepth)
@@ -210,7 +210,7 @@ package final class ChunkDecoder {
     /// The same for entities that relate to one another: their records' own rows have cells in any case.
     private func open(
         _ layout: inout RowImage?,
-        for graph: borrowing ShortGraphDecoder,
+        for graph: borrowing FastGraphDecoder,
         records: Int,
         in chunk: SealedChunk
     ) -> Bool {

@@ -28,7 +28,7 @@ package final class ListedBatch {
 /// their table.
 ///
 /// Their chunk is to be decoded again, with the entity closed.
-package struct UnusableLayout: Error {
+package struct StaleImage: Error {
     /// The entity's index in the job.
     package let entity: Int32
 

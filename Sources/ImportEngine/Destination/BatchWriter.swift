@@ -18,7 +18,7 @@ package protocol BatchWriter: AnyObject {
     ///   - isSynced: whether the commit must be on the disk before this returns.
     /// - Returns: what it has changed.
     /// - Throws: `ImportError` when the store cannot be written, `RejectLimit.Excess` when the batch has one reject too many,
-    ///   `UnusableLayout` when its layout is not to be used; nothing of the batch is in the store then.
+    ///   `StaleImage` when its layout is not to be used; nothing of the batch is in the store then.
     func commit(
         _ batch: borrowing DecodedBatch,
         of chunk: SealedChunk,

@@ -2,7 +2,7 @@ import ImportModel
 import ImportSources
 
 /// Knows of which entities stored objects are.
-package protocol StoredKinds: AnyObject {
+package protocol StoredEntityLookup: AnyObject {
     /// The entity of a stored object, by its index in the model; nil where there is none.
     ///
     /// - Parameters:

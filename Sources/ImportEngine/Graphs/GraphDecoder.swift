@@ -44,7 +44,7 @@ package final class GraphDecoder {
     /// Whether null leaves the list of what an object owns as it is, as a missing key does.
     private let keepsListsAtNull: Bool
     var decoders: [RecordDecoder]
-    let digester = StatementDigester()
+    let digester = RowContentDigester()
     private var path: [Step] = []
     // Of the record at hand:
     package var errors: [RecordError] = []
@@ -59,7 +59,7 @@ package final class GraphDecoder {
     /// The objects of the record whose entities are decided, by their identifiers.
     var decided: [DecidedKey: Int] = [:]
     /// Knows of which entities stored objects are; nil while the objects before are not stored yet.
-    let storedKinds: (any StoredKinds)?
+    let storedKinds: (any StoredEntityLookup)?
     /// Whether the cells of a reference, an identifier or other attributes, lead to nothing when the job ends.
     ///
     /// nil where none makes a reject of its record.
@@ -69,7 +69,7 @@ package final class GraphDecoder {
 
     /// - Parameter storedKinds: knows what stored objects are; without it, records that need it are left to be decoded when they
     ///   are written.
-    package init(plan: GraphPlan, options: JobOptions, storedKinds: (any StoredKinds)? = nil) {
+    package init(plan: GraphPlan, options: JobOptions, storedKinds: (any StoredEntityLookup)? = nil) {
         self.plan = plan
         self.storedKinds = storedKinds
         onError = options.onError

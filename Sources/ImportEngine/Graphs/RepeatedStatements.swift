@@ -22,7 +22,7 @@ package final class RepeatedStatements {
     ///
     /// - Returns: whether the last one of its object said the same.
     @inline(__always)
-    package func remember(_ digest: StatementDigest) -> Bool {
+    package func remember(_ digest: RowContentDigest) -> Bool {
         let slot = Int(truncatingIfNeeded: digest.key & UInt64(Self.slots - 1))
         if digests[slot] == (digest.high, digest.low) { return true }
         digests[slot] = (digest.high, digest.low)

@@ -121,7 +121,7 @@ package final class ImportStage<Writers: BatchWriters>: Sendable {
                     try context.interruption.check()
                     try commit(batch.content, item.chunk, decoder, writer)
                 }
-            } catch let layout as UnusableLayout {
+            } catch let layout as StaleImage {
                 decoder.closeLayouts(of: layout.entity)
                 try reopen(item.chunk, decoder, writer)
             }

@@ -254,7 +254,7 @@ extension JobOpening {
         try StoreIndexes(wanted: run.indexes).check(model)
         let entities = try plan.entities()
         for name in entities where !model.entities.contains(where: { ExactText($0.name) == ExactText(name) }) {
-            guard jobs.contains(where: { $0.model.map { GoneEntity.isIn($0, name) } ?? false }) else {
+            guard jobs.contains(where: { $0.model.map { RemovedEntity.isIn($0, name) } ?? false }) else {
                 throw ImportError.unknownRetriedEntity(name)
             }
             throw ImportError(
@@ -340,7 +340,7 @@ extension JobOpening {
     /// The job's own options, but for those that choose among its records or limit its rejects.
     private static func options(of job: StoredJob, _ model: ModelDescription?) -> JobOptions {
         JobOptions(
-            model: model ?? job.model.map(GoneEntity.remove),
+            model: model ?? job.model.map(RemovedEntity.remove),
             onConflict: job.options.onConflict,
             onError: job.options.onError == .stop ? .reject : job.options.onError,
             nul: job.options.nul,

@@ -59,7 +59,7 @@ package final class WorkerPool: Sendable {
         do {
             try pool.start(Array(repeating: work, count: workers))
             interruption.onRequest { stop(interruption.error) }
-            let result = try YieldingThread.run(feed)
+            let result = try LowPriorityThread.run(feed)
             queue.close()
             try pool.wait()
             return result

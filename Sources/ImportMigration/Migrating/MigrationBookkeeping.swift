@@ -27,8 +27,8 @@ struct MigrationBookkeeping {
         try renameRelationships()
         try renameProperties()
         let tables = map.new.tables.filter { !$0.isJoin }.map(\.name)
-        try TableWitness.forget(map.old.tables.map(\.name), database)
-        try TableWitness.record(tables, database)
+        try TableFingerprint.forget(map.old.tables.map(\.name), database)
+        try TableFingerprint.record(tables, database)
         // What jobs have made of rows is not what they are of now.
         try UndoLog.forget(nil, database)
         try database.execute(sql: "DELETE FROM _import_conflict")
@@ -43,7 +43,7 @@ struct MigrationBookkeeping {
         for (index, entity) in map.old.entities.enumerated() {
             let former = map.old.hasTable(index) ? map.old.table(of: index) : ""
             guard let successor = map.match.successor(of: index) else {
-                let name = try GoneEntity.name(of: entity.name, in: map.new, database)
+                let name = try RemovedEntity.name(of: entity.name, in: map.new, database)
                 changes.append((entity.name, former, name, ""))
                 continue
             }

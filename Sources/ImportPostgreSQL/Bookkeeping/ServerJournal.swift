@@ -199,12 +199,14 @@ final class ServerJournal: ServerJournalReader, Journal {
                 [.integer(job.id), position, .text(name), .boolean(isMade), .boolean(isEmpty)]
             )
         }
-        for table in StagedRelations(job: job.id, tables: related).all { _ = try connection.execute(table.creation) }
+        for table in StagedRelationships(job: job.id, tables: related).all {
+            _ = try connection.execute(table.creation)
+        }
         let unchanged = ServerTables.quoted(StageName.unchanged(of: job.id))
         _ = try connection.execute(
             "CREATE TABLE IF NOT EXISTS \(unchanged) (position integer, _ordinal bigint, _child bigint)"
         )
-        try RelationSteps.begin(job.id, connection)
+        try SettlementSteps.begin(job.id, connection)
     }
 
     func refresh(
@@ -266,7 +268,7 @@ final class ServerJournal: ServerJournalReader, Journal {
             """,
             [.integer(job.id)]
         )
-        try KeptLinks(job: job.id).putBack(connection)
+        try LinksBeforeSettling(job: job.id).putBack(connection)
         try StagedEntities.drop(of: job.id, connection)
         // Those that refer to one another go together.
         var (dropped, emptied): ([String], [String]) = ([], [])

@@ -19,7 +19,7 @@ final class ServerLink {
     /// Calls `body` with a connection, and again, perhaps with another one, where the server could not do it just then.
     ///
     /// - Parameter body: may be done twice.
-    /// - Throws: `ImportError` when the server is away for too long, `CommitUnknown`, and what else `body` throws.
+    /// - Throws: `ImportError` when the server is away for too long, `UnknownCommitOutcome`, and what else `body` throws.
     func use<Result>(_ body: (ServerConnection) throws -> Result) throws -> Result {
         var patience = store.patience
         while true {
@@ -51,7 +51,7 @@ final class ServerLink {
         while true {
             do {
                 return try use(body)
-            } catch is CommitUnknown {
+            } catch is UnknownCommitOutcome {
                 close()
                 try patience.wait(after: nil, label: store.label, interruption)
                 if try use(wasDone) { return true }

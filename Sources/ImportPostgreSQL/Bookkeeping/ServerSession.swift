@@ -75,7 +75,7 @@ final class ServerSession {
             } catch let failure as ServerFailure where failure.isTransient && hasConnected {
                 if failure.isConnectionLost { drop() }
                 try patience.wait(after: failure, label: label, interruption)
-            } catch is CommitUnknown {
+            } catch is UnknownCommitOutcome {
                 drop()
                 try patience.wait(after: nil, label: label, interruption)
             } catch let failure as ServerFailure {
@@ -141,7 +141,7 @@ final class ServerSession {
                     try BookkeepingSchema.check(connection, label: label)
                     result = try body(connection)
                 }
-            } catch is CommitUnknown where result != nil {
+            } catch is UnknownCommitOutcome where result != nil {
                 // Nothing was written.
             }
             guard let result else { throw ImportError(.fault, at: label, "a transaction has no result") }

@@ -9,7 +9,7 @@ enum StagedEntities {
     ///
     /// - Parameter bytes: of all sources, as far as that is known.
     static func prepare(_ job: StoredJob, _ model: ServerModel, bytes: Int64, _ connection: ServerConnection) throws {
-        let guards = model.related.map { TableGuards(staged: StagedRelations(job: job.id, tables: $0)) }
+        let guards = model.related.map { TableGuards(staged: StagedRelationships(job: job.id, tables: $0)) }
         let isGuarded = try guards?.areThere(isStaged: false, connection) ?? false
         for (position, entity) in model.tables where !entity.identifier.isEmpty {
             // Which of two objects has what only one may have is decided in source order.

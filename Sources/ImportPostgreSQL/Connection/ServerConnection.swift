@@ -120,7 +120,7 @@ final class ServerConnection {
     /// Runs a transaction; it is rolled back where `body` throws.
     ///
     /// - Throws: what `body` throws; `ServerFailure`, also where a statement has failed whose error `body` has caught,
-    ///   so that the server rolls back; `CommitUnknown` where the connection is lost while the COMMIT is on its way.
+    ///   so that the server rolls back; `UnknownCommitOutcome` where the connection is lost while the COMMIT is on its way.
     func transaction<Result>(_ begin: String = "BEGIN", _ body: () throws -> Result) throws -> Result {
         try execute(begin)
         let result: Result
@@ -140,7 +140,7 @@ final class ServerConnection {
                 )
             }
         } catch let failure as ServerFailure where failure.isConnectionLost {
-            throw CommitUnknown(failure: failure)
+            throw UnknownCommitOutcome(failure: failure)
         }
         return result
     }

@@ -90,7 +90,7 @@ extension ServerFailure {
 }
 
 /// The connection was lost while a COMMIT was on its way: whether it was done is to be asked on another one.
-struct CommitUnknown: Error, Sendable {
+struct UnknownCommitOutcome: Error, Sendable {
     /// How it was lost.
     let failure: ServerFailure
 }

@@ -10,7 +10,7 @@ final class ChunkWorker {
     struct Task: Sendable {
         let store: ServerStore
         /// The workers' connections, which settle what they have staged, too.
-        let links: Kept<ServerLink>
+        let links: ResourcePool<ServerLink>
         let job: StoredJob
         let model: ModelDescription
         let transformers: TransformerRegistry
@@ -18,7 +18,7 @@ final class ChunkWorker {
         /// Removes chunks that are committed; nil where they stay.
         let removal: ChunkRemoval?
         let interruption: Interruption
-        let bell: ChunkBell
+        let bell: ChunkSignal
         /// How long there may be nothing to do and no importing process, in seconds; nil in the importing process itself.
         var endsWithout: Double?
         /// Told of what is committed: records, bytes, rejects.
@@ -64,7 +64,7 @@ final class ChunkWorker {
     private let task: Task
     private let plans: [EntityPlan]
     /// Stages what records say, where entities relate to one another; nil where none do.
-    private let staging: RelationStaging?
+    private let staging: RelationshipStaging?
     private let decoder: ChunkDecoder
     private let chunks: ChunkTable
     private let counts: ServerCounts
@@ -89,7 +89,7 @@ final class ChunkWorker {
         owner = Self.makeOwner()
         retries = RetryTable(of: task.job)
         staging = model.related.map { tables in
-            RelationStaging(tables, isSerial: model.serial != nil) { entity in
+            RelationshipStaging(tables, isSerial: model.serial != nil) { entity in
                 while true {
                     do {
                         // On the server's disk: one that ends at once would give them again.
@@ -98,7 +98,7 @@ final class ChunkWorker {
                                 try tables.rowIDs(of: entity, connection)
                             }
                         }
-                    } catch is CommitUnknown {
+                    } catch is UnknownCommitOutcome {
                         link.close()
                     }
                 }
@@ -130,13 +130,13 @@ final class ChunkWorker {
     ///
     /// - Throws: `ImportError`; what was committed before stays, and no chunk is left half committed.
     func work() throws {
-        var idleness = Idleness()
+        var idleness = IdleTime()
         while true {
             try task.interruption.check()
             let seen = task.bell.count
             if let lease = try link.use({ try chunks.lease(owner, host: task.store.host, $0, label: label) }) {
                 try importChunk(lease)
-                idleness = Idleness()
+                idleness = IdleTime()
                 continue
             }
             guard let outlook = try link.use({ try chunks.outlook($0) }), !outlook.hasFailed else {
@@ -252,7 +252,7 @@ final class ChunkWorker {
     private func add(
         _ batch: borrowing RowBatch,
         _ refused: RefusedRows,
-        _ staging: RelationStaging,
+        _ staging: RelationshipStaging,
         _ tally: inout ServerCounts.Tally
     ) throws {
         tally.add(batch)
@@ -407,7 +407,7 @@ final class ChunkWorker {
 }
 
 /// How long there has been nothing to do, and no importing process.
-struct Idleness {
+struct IdleTime {
     private var since: ContinuousClock.Instant?
 
     /// - Throws: `ImportError` with `.storeInUse` where nobody has led the import for more than `seconds`.
@@ -429,7 +429,7 @@ struct Idleness {
 }
 
 /// Wakes the workers of this process when there may be something to do.
-final class ChunkBell: Sendable {
+final class ChunkSignal: Sendable {
     // Guarded by `condition`; a `Mutex` cannot be waited on.
     nonisolated(unsafe) private var rings = 0
     private let condition = NSCondition()

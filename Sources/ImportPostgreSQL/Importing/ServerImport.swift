@@ -37,7 +37,7 @@ struct ServerImport {
             $0.rejects = done.rejects
         }
         try restoreChunks(staged: model.isStagedOnServer)
-        let bell = ChunkBell()
+        let bell = ChunkSignal()
         let task = try task(session.read { try ServerTables.withDefaults(model, $0) }, bell)
         let fault = try WorkerPool.run(
             context.options.workers,
@@ -65,15 +65,15 @@ struct ServerImport {
     /// Makes objects of what is staged, by as many workers.
     private func settle(_ task: ChunkWorker.Task) throws {
         context.progress.update { $0.phase = .finishing }
-        let settling = try ServerSettling(task)
-        let relations = RelationSettling(task, try task.serverModel(), session)
+        let settling = try ServerSettlement(task)
+        let relations = RelationshipSettlement(task, try task.serverModel(), session)
         try relations?.begin()
         let pool = WorkerPool(workers: context.options.workers) { [interruption = context.interruption] _ in
             interruption.request(.interrupt)
         }
         try pool.start(
             Array(
-                repeating: { try task.links.use { try ServerSettling(task).work($0) } },
+                repeating: { try task.links.use { try ServerSettlement(task).work($0) } },
                 count: context.options.workers
             )
         )
@@ -84,13 +84,13 @@ struct ServerImport {
         context.progress.update { $0.rejects = rejects }
     }
 
-    private func task(_ model: ModelDescription, _ bell: ChunkBell) -> ChunkWorker.Task {
+    private func task(_ model: ModelDescription, _ bell: ChunkSignal) -> ChunkWorker.Task {
         let keepsChunks =
             context.options.keepsChunks || run.job.takesChunks || !run.job.isModelFinal
             || session.store.durability == .off || model.isStagedOnServer
         return ChunkWorker.Task(
             store: session.store,
-            links: Kept { [store = session.store, interruption = context.interruption] in
+            links: ResourcePool { [store = session.store, interruption = context.interruption] in
                 ServerLink(store, interruption)
             },
             job: run.job,
@@ -133,7 +133,7 @@ struct ServerImport {
     }
 
     /// Cuts what is left, and registers it meanwhile.
-    private func cut(_ feed: ChunkFeed, _ bell: ChunkBell) throws -> ImportError? {
+    private func cut(_ feed: ChunkFeed, _ bell: ChunkSignal) throws -> ImportError? {
         let registrar = ChunkRegistrar()
         var unsure = UnsureChunks()
         try registrar.start { [self] in try register($0, &unsure, bell) }
@@ -155,7 +155,7 @@ struct ServerImport {
     }
 
     /// Puts chunks before the workers; they are on the disk by then.
-    private func register(_ entries: [ChunkEntry], _ unsure: inout UnsureChunks, _ bell: ChunkBell) throws {
+    private func register(_ entries: [ChunkEntry], _ unsure: inout UnsureChunks, _ bell: ChunkSignal) throws {
         for entry in entries where entry.records > 0 { try run.directory.sync(chunk: entry.number) }
         unsure.entries += entries
         let isDurable = unsure.entries.count >= UnsureChunks.most

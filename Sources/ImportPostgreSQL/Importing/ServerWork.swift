@@ -78,14 +78,14 @@ public final class ServerWork: Sendable {
             }
             let task = ChunkWorker.Task(
                 store: store,
-                links: Kept { [store] in ServerLink(store, interruption) },
+                links: ResourcePool { [store] in ServerLink(store, interruption) },
                 job: job,
                 model: try session.read { try ServerTables.withDefaults(model, $0) },
                 transformers: transformers,
                 directory: directory,
                 removal: nil,
                 interruption: interruption,
-                bell: ChunkBell(),
+                bell: ChunkSignal(),
                 endsWithout: wait
             ) { [self] records, bytes, rejects in
                 summary.withLock {
@@ -109,7 +109,7 @@ public final class ServerWork: Sendable {
                 // The importing process waits for all buckets; this one does what is left when it comes to it.
                 let settlers = WorkerPool(workers: workers) { _ in interruption.request(.interrupt) }
                 try settlers.start(
-                    Array(repeating: { try task.links.use { try ServerSettling(task).work($0) } }, count: workers)
+                    Array(repeating: { try task.links.use { try ServerSettlement(task).work($0) } }, count: workers)
                 )
                 try settlers.wait()
             }

@@ -4,7 +4,7 @@ import Importer
 /// The objects that stored rows and the records taken so far have made, by their identifiers: of which entity each is.
 ///
 /// What is asked together is looked up together. Belongs to one transaction.
-final class KnownObjects: StoredKinds, RelationSQL {
+final class KnownObjects: StoredEntityLookup, RelationshipSQL {
     /// An object.
     struct Object {
         /// Its entity; nil where what its row says is the name of none.
@@ -19,7 +19,7 @@ final class KnownObjects: StoredKinds, RelationSQL {
         fileprivate let bytes: KeyBytes
     }
 
-    private let statements: RelationStatements
+    private let statements: SettlementStatements
     private let connection: ServerConnection
     /// By table, rows of what is asked, and of what is new.
     private var asked: [Int: ChunkRows] = [:]
@@ -31,14 +31,14 @@ final class KnownObjects: StoredKinds, RelationSQL {
     private var places: [Key: Int] = [:]
     /// How many were made.
     private var count: Int64 = 0
-    var staged: StagedRelations { statements.staged }
+    var staged: StagedRelationships { statements.staged }
     /// Whether what is not known is only noted.
     var isAsking = false
     /// Why something could not be looked up.
     private(set) var failure: (any Error)?
 
     /// Makes the tables that it needs.
-    init(_ statements: RelationStatements, _ options: JobOptions, _ connection: ServerConnection) throws {
+    init(_ statements: SettlementStatements, _ options: JobOptions, _ connection: ServerConnection) throws {
         self.statements = statements
         self.connection = connection
         let tables = statements.tables
@@ -53,7 +53,7 @@ final class KnownObjects: StoredKinds, RelationSQL {
             for (name, numbers) in [(Self.asked(home), ["_ordinal"]), (Self.made(home), ["_ordinal", "_child"])] {
                 let columns = numbers.map { "\($0) bigint" } + declarations
                 _ = try connection.execute("CREATE TEMPORARY TABLE \(name) (\(list(columns))) ON COMMIT DROP")
-                let rows = try StagedRelations.Table(name: name, numbers: numbers, columns: key).rows(options)
+                let rows = try StagedRelationships.Table(name: name, numbers: numbers, columns: key).rows(options)
                 if numbers.count == 1 { asked[home] = rows } else { made[home] = rows }
             }
             _ = try connection.execute("CREATE INDEX ON \(Self.made(home)) (\(list(names)))")

@@ -6,13 +6,13 @@ import Importer
 /// An object is the one that has these values when it is named. Where there is none, the name waits until a row has them; then the
 /// link is made, unless the object that names it has said something else meanwhile. What waits still is kept in `_import_link`, as
 /// `{"by": [values]}`.
-struct NameStatements: RelationSQL {
-    let statements: RelationStatements
+struct NameStatements: RelationshipSQL {
+    let statements: SettlementStatements
     let naming: RelatedTables.Naming
 
-    var staged: StagedRelations { statements.staged }
+    var staged: StagedRelationships { statements.staged }
     var number: Int { naming.relationship }
-    var names: StagedRelations.Table { staged.names(naming) }
+    var names: StagedRelationships.Table { staged.names(naming) }
     var relationship: String { literal(tables.name(of: number)) }
 
     // MARK: Tables
@@ -57,7 +57,7 @@ struct NameStatements: RelationSQL {
     var isNeeded: String {
         """
         SELECT EXISTS (SELECT FROM \(names.quoted)) \
-        OR EXISTS (SELECT FROM _import_link WHERE relationship = \(relationship) AND \(RelationStatements.isNamed))
+        OR EXISTS (SELECT FROM _import_link WHERE relationship = \(relationship) AND \(SettlementStatements.isNamed))
         """
     }
 
@@ -75,7 +75,7 @@ struct NameStatements: RelationSQL {
             "CREATE TEMPORARY TABLE _import_awaited_\(number) (\(list(declarations))) ON COMMIT DROP",
             """
             WITH gone AS (
-                DELETE FROM _import_link WHERE relationship = \(relationship) AND \(RelationStatements.isNamed)
+                DELETE FROM _import_link WHERE relationship = \(relationship) AND \(SettlementStatements.isNamed)
                 RETURNING source, target, position
             ) INSERT INTO \(kept) SELECT \(list(parts)), position FROM gone
             """,
@@ -165,7 +165,7 @@ struct NameStatements: RelationSQL {
     var ambiguous: String { "SELECT count(*) FROM \(named) WHERE fits > 1" }
 }
 
-extension RelationStatements {
+extension SettlementStatements {
     /// A condition: what is kept in `_import_link` is named by other attributes than the identifier.
     static let isNamed = "json_typeof(target) = 'object'"
     /// By the identifier.

@@ -5,9 +5,9 @@ import Importer
 ///
 /// Each orphan takes with it what its rules say; where one of these denies that, the orphan stays with all of it. Objects that go
 /// are told by their keys, which is why those that nobody can refer to go with the objects whose they are.
-struct OrphanStatements: RelationSQL {
-    let staged: StagedRelations
-    let statements: RelationStatements
+struct OrphanStatements: RelationshipSQL {
+    let staged: StagedRelationships
+    let statements: SettlementStatements
 
     private var layout: ModelLayout { staged.tables.layout }
 

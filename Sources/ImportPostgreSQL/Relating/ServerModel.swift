@@ -9,7 +9,7 @@ struct ServerModel {
     let plans: [EntityPlan]
     /// How the entities relate to one another; nil where none does.
     let related: RelatedTables?
-    /// What needs that records are taken one after the other (`SerialSettling`); nil where statements settle all.
+    /// What needs that records are taken one after the other (`SerialSettlement`); nil where statements settle all.
     let serial: String?
 
     /// - Throws: `ImportError` where it cannot be imported with, or a server's schema cannot have it.
@@ -22,8 +22,8 @@ struct ServerModel {
             }
         } else {
             let graph = try GraphPlan(model, onConflict: options.onConflict, transformers: transformers)
-            try SerialNeed.checkIdentifiers(graph, label: label)
-            serial = SerialNeed(graph).what
+            try SerialRelationships.checkIdentifiers(graph, label: label)
+            serial = SerialRelationships(graph).what
             related = RelatedTables(graph)
             plans = graph.plans
         }

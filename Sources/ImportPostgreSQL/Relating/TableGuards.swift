@@ -3,8 +3,8 @@ import Importer
 
 /// What may make a server refuse rows of related entities though their values fit: constraints, indexes, triggers and limits of
 /// tables that no import has made.
-struct TableGuards: RelationSQL {
-    let staged: StagedRelations
+struct TableGuards: RelationshipSQL {
+    let staged: StagedRelationships
 
     /// A row of more columns than this may be too large, whatever is in them.
     private static let fewColumns = 400

@@ -44,7 +44,7 @@ extension StoredJob {
         if try Int64.fetchOne(database, sql: sql, arguments: [inserted]) ?? 0 < inserted { return true }
         // VACUUM and migrations give rows other row ids.
         let columns = try Set(database.columns(in: table).map(\.name))
-        guard try TableWitness.isPossible(table, database), let witness = try TableWitness(of: table, database),
+        guard try TableFingerprint.isPossible(table, database), let witness = try TableFingerprint(of: table, database),
             columns.isSuperset(of: witness.columns),
             try !StoredMigration.exists(since: id, database)
         else { return false }

@@ -72,7 +72,7 @@ package enum StoredMigration {
         for (job, row) in try sources(database) {
             var known = names
             let gone = try StoredJob.sources(row).flatMap(\.entities).filter { known.insert(ExactText($0)).inserted }
-            let own = gone.isEmpty ? number : try StoredJob.document(of: GoneEntity.add(gone, to: model), database)
+            let own = gone.isEmpty ? number : try StoredJob.document(of: RemovedEntity.add(gone, to: model), database)
             try database.execute(
                 sql: "UPDATE _import_job SET model = ?, is_model_final = 1 WHERE id = ?",
                 arguments: [own, job]

@@ -116,7 +116,7 @@ final class GraphCopier {
     ///
     /// - Parameter changes: gets what that inserts, by entity; but for records' own rows.
     /// - Returns: whether all are there: a table may have such a row, or refuse one. Some may be there nevertheless.
-    /// - Throws: `UnusableLayout` where rows do not follow one another; `DatabaseError` when SQLite fails.
+    /// - Throws: `StaleImage` where rows do not follow one another; `DatabaseError` when SQLite fails.
     func copy(_ image: RowImage, _ changes: inout [EntityChanges]) throws -> Bool {
         for table in tables {
             let count = Int64(image.rows(of: table.index))
@@ -128,7 +128,7 @@ final class GraphCopier {
             if let entity = table.whole, sqlite3_stmt_status(table.copy, SQLITE_STMTSTATUS_REPREPARE, 1) > 0,
                 try !RowCopier.hasJust(entity, database)
             {
-                throw UnusableLayout(entity: table.index)
+                throw StaleImage(entity: table.index)
             }
             if code & 0xFF == SQLITE_CONSTRAINT { return false }
             guard code == SQLITE_DONE else { throw connection.lastError }
@@ -143,7 +143,7 @@ final class GraphCopier {
             let entity = Int(table.index)
             let first = firstRowIDs[entity]
             guard sqlite3_last_insert_rowid(connection) == first &+ count &- 1 else {
-                throw UnusableLayout(entity: table.index)
+                throw StaleImage(entity: table.index)
             }
             changes[entity].insert(first...first + count - 1)
             changes[entity].nested.nested += count

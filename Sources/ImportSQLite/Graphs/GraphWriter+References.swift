@@ -4,7 +4,7 @@ import ImportModel
 /// References that make a reject of their record where they lead to nothing when the job ends.
 extension GraphWriter {
     /// What makes rejects of a batch's records, by their ordinals.
-    func unmetTargets(in batch: borrowing RowBatch) throws -> [Int64: UnmetTargets] {
+    func unmetTargets(in batch: borrowing RowBatch) throws -> [Int64: UnresolvedTargets] {
         guard plan.rejectsUnresolved, let first = batch.graph.records.first, let last = batch.graph.records.last else {
             return [:]
         }
@@ -70,7 +70,7 @@ extension GraphWriter {
     /// The errors of a record that states what leads to nothing: it is decoded once more, to find where.
     package func errors(
         of record: Int,
-        _ targets: UnmetTargets,
+        _ targets: UnresolvedTargets,
         _ batch: borrowing RowBatch,
         _ found: LateRejects
     ) throws -> [RecordError] {

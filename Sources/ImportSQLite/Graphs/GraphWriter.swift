@@ -87,11 +87,11 @@ package final class GraphWriter {
     package let plan: GraphPlan
     package let layout: ModelLayout
     /// Decodes records whose objects are what stored ones are.
-    package let again: OpenRecordDecoder
-    package let kinds: StoredKindFinder
+    package let again: SecondPassDecoder
+    package let kinds: StoredEntityFinder
     package let statements: GraphStatements
     package let links: GraphLinks
-    package let unmet: UnmetReferences
+    package let unmet: UnresolvedReferences
     private let database: Database
     package let stubs: GraphStubs
     private var writers: [Int: RowWriter] = [:]
@@ -103,7 +103,7 @@ package final class GraphWriter {
     /// The errors of values that became null in records that were decoded here.
     package var errors = ErrorCounts()
     /// The rows that the records of the batch at hand are about; nil where nobody asks for them.
-    package var seen: SeenRows?
+    package var seen: TouchedRows?
 
     package init(_ database: Database, plan: GraphPlan, job: Int64, options: JobOptions) throws {
         self.database = database
@@ -111,10 +111,10 @@ package final class GraphWriter {
         layout = plan.layout
         statements = try GraphStatements(database)
         links = GraphLinks(layout, statements, job: job)
-        unmet = UnmetReferences(job: job)
-        kinds = StoredKindFinder(layout, statements)
+        unmet = UnresolvedReferences(job: job)
+        kinds = StoredEntityFinder(layout, statements)
         stubs = GraphStubs(layout, statements)
-        again = OpenRecordDecoder(plan: plan, options: options, kinds: kinds)
+        again = SecondPassDecoder(plan: plan, options: options, kinds: kinds)
     }
 
     private func writer(of entity: Int) throws -> RowWriter {

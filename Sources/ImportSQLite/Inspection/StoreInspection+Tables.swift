@@ -67,7 +67,7 @@ extension StoreInspection {
     }
 
     private func comparison(of table: String, expected: Int64, _ database: Database) throws -> TableComparison {
-        let witness = try TableWitness(of: table, database)
+        let witness = try TableFingerprint(of: table, database)
         let columns = Set(try StoredTable(table, database).columns.map(\.name.asciiLowercased))
         let known = (witness?.columns ?? []).map(\.asciiLowercased)
         guard !columns.isEmpty, columns.isSuperset(of: known) else {

@@ -31,12 +31,12 @@ final class GraphBatchWriter {
 
     /// The entities whose records' own rows are laid out, by their indexes.
     private static func keyed(_ graph: GraphPlan) -> Set<Int32> {
-        ShortGraphPlan(graph)?.keyed ?? []
+        FastGraphPlan(graph)?.keyed ?? []
     }
 
     /// The images of a batch's objects and links; nil where there are none.
     static func images(_ graph: GraphPlan, _ database: Database) throws -> RowImageSchema? {
-        guard try String.fetchOne(database, sql: "PRAGMA encoding") == "UTF-8", ShortGraphPlan(graph) != nil else {
+        guard try String.fetchOne(database, sql: "PRAGMA encoding") == "UTF-8", FastGraphPlan(graph) != nil else {
             return nil
         }
         // Rows that are laid out are written all at once, so none may be refused by what another program has added.
@@ -72,7 +72,7 @@ final class GraphBatchWriter {
     ///   - seen: gets the rows that the records are about; nil where nobody asks for them.
     ///   - long: does what may take long, in its place.
     /// - Returns: the rejects that were found only now.
-    /// - Throws: `UnusableLayout` where rows that are laid out have to be looked up; `DatabaseError` when SQLite fails.
+    /// - Throws: `StaleImage` where rows that are laid out have to be looked up; `DatabaseError` when SQLite fails.
     func write(
         _ batch: borrowing RowBatch,
         _ image: RowImage?,
@@ -82,7 +82,7 @@ final class GraphBatchWriter {
         _ memory: inout AppendingMemory,
         _ changes: inout [EntityChanges],
         _ ledger: inout LedgerCounts,
-        _ seen: inout SeenRows?,
+        _ seen: inout TouchedRows?,
         _ database: Database,
         long: (() throws -> Void) throws -> Void
     ) throws -> [RowBatch.Reject] {
@@ -99,7 +99,7 @@ final class GraphBatchWriter {
             changes = outcome.changes
             return outcome.refused.map { reject($0.record, $0.errors) }
         }
-        if image != nil { throw UnusableLayout(entity: 0) }
+        if image != nil { throw StaleImage(entity: 0) }
         if progress.isAppending {
             try long { try AppendingJob.end(job, writer.layout, database) }
             progress.isAppending = false

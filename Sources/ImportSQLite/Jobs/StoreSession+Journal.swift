@@ -44,7 +44,7 @@ extension StoreSession: Journal {
             try job.prepareAgain(database, store: store)
             try indexes.save(for: job, database)
             try job.saveOptions(database)
-            try TableWitness.forget(job.tables, database)
+            try TableFingerprint.forget(job.tables, database)
             return before
         }
     }
@@ -157,7 +157,7 @@ extension StoreSession: Journal {
             try job.removeUnusedAdditions(database)
             try StoreSchema.makePrimaryKeys(of: job, database)
             let changed = try tables(database)
-            try TableWitness.record(changed, database)
+            try TableFingerprint.record(changed, database)
             if let undone = job.change?.undoes { try InsertedRows.forgetEnds(of: undone, database) }
             try InsertedRows.noteEnds(of: changed, job: job.id, database)
             for table in try database.hasTable("_import_seen") ? job.tables : [] {
@@ -177,7 +177,7 @@ extension StoreSession: Journal {
     package func takeBackUnresolved(_ job: StoredJob, _ interruption: Interruption) throws -> MergeNotification? {
         guard let model = job.model, model.rejectsUnresolved else { return nil }
         return try writeIndexes(interruption) { database in
-            let references = UnmetReferences(job: job.id)
+            let references = UnresolvedReferences(job: job.id)
             let layout = try ModelLayout(importing: model)
             guard
                 try references.find(layout, GraphStatements(database), check: { try interruption.check() })

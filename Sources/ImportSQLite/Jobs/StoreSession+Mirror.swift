@@ -35,7 +35,7 @@ extension StoreSession {
             }
             let merge = try mirror.run(transformers, log)
             if job.state == .finished {
-                try TableWitness.record(job.tables, database)
+                try TableFingerprint.record(job.tables, database)
                 try InsertedRows.noteEnds(of: job.tables, job: job.id, database)
             }
             try BookkeepingSchema.dropEmpty(database)
@@ -74,7 +74,7 @@ extension StoreSession {
             )
         }
         for table in job.tables {
-            guard let witness = try TableWitness(of: table, database) else { continue }
+            guard let witness = try TableFingerprint(of: table, database) else { continue }
             let (compared, changed) = try witness.compare(table, database)
             let known = Int64(witness.samples.count)
             // Somebody may have changed some; where most are gone or others, it is the row ids that have changed.

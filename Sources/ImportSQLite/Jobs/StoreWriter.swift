@@ -154,7 +154,7 @@ package final class StoreWriter: BatchWriter {
 
     /// Writes a batch and everything that counts it.
     ///
-    /// - Throws: `RejectLimit.Excess` and `UnusableLayout`, as `commit` does.
+    /// - Throws: `RejectLimit.Excess` and `StaleImage`, as `commit` does.
     private func write(
         _ batch: borrowing RowBatch,
         _ image: RowImage?,
@@ -176,7 +176,7 @@ package final class StoreWriter: BatchWriter {
         }
         let found = LateRejects(plans: plans, chunkBytes: chunkBytes)
         var ledger = LedgerCounts()
-        var seen = keepsSeen ? SeenRows() : nil
+        var seen = keepsSeen ? TouchedRows() : nil
         let late =
             try graphWriter?.write(
                 batch,
@@ -282,7 +282,7 @@ package final class StoreWriter: BatchWriter {
         source: Int,
         _ progress: inout JobProgress,
         _ changes: inout [EntityChanges],
-        _ seen: inout SeenRows?,
+        _ seen: inout TouchedRows?,
         _ database: Database
     ) throws -> [RowBatch.Reject] {
         var late: [RowBatch.Reject] = []

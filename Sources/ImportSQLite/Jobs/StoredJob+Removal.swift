@@ -56,7 +56,7 @@ extension StoredJob {
             guard model?.tables.contains(table) ?? false else {
                 throw row.damage("table_name")
             }
-            try TableWitness.forget([table], database)
+            try TableFingerprint.forget([table], database)
             if try row.flag("made_table") {
                 try database.execute(sql: "DROP TABLE IF EXISTS \(table.quotedIdentifier)")
             } else if try row.number("inserted") > 0 {

@@ -64,7 +64,7 @@ extension StoredJob {
             )
             if layout == nil { try prepareIndexes(of: entity, position: position, database, store: store) }
         }
-        try TableWitness.forget(model.tables, database)
+        try TableFingerprint.forget(model.tables, database)
         return (merges, preparation.messages)
     }
 

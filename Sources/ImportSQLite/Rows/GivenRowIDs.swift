@@ -30,7 +30,7 @@ enum GivenRowIDs {
                 """,
             arguments: ["table": table, "column": column]
         )
-        let witness = try TableWitness(of: table, database)
+        let witness = try TableFingerprint(of: table, database)
         var given =
             try [witness?.lastRowID].compactMap(\.self)
             + Int64.fetchAll(

@@ -52,10 +52,10 @@ final class RowCopier {
     ///
     /// - Parameter count: how many these are, from 1.
     /// - Returns: their row ids, in the rows' order.
-    /// - Throws: `UnusableLayout` where they must not follow one another or no longer fit the table; `DatabaseError` when
+    /// - Throws: `StaleImage` where they must not follow one another or no longer fit the table; `DatabaseError` when
     ///   SQLite fails.
     func copy(_ count: Int64, _ database: Database) throws -> ClosedRange<Int64> {
-        guard let first = try nextRowID(count) else { throw UnusableLayout(entity: plan.index) }
+        guard let first = try nextRowID(count) else { throw StaleImage(entity: plan.index) }
         let (connection, entity) = (statements.connection, statements.entity)
         let code = sqlite3_step(copyRows)
         sqlite3_reset(copyRows)
@@ -66,7 +66,7 @@ final class RowCopier {
         // Rows are copied column by column, whatever the names are, and another program may have changed the table before this
         // transaction: SQLite has then prepared the statement again in it.
         let mayDiffer = failure != nil || sqlite3_stmt_status(copyRows, SQLITE_STMTSTATUS_REPREPARE, 1) > 0
-        if copiesAll, mayDiffer, try !Self.hasJust(entity, database) { throw UnusableLayout(entity: plan.index) }
+        if copiesAll, mayDiffer, try !Self.hasJust(entity, database) { throw StaleImage(entity: plan.index) }
         if let failure { throw failure }
         let last = first + count - 1
         guard Int64(sqlite3_changes(connection)) == count, sqlite3_last_insert_rowid(connection) == last else {

@@ -237,14 +237,14 @@ package final class RowWriter {
     /// Inserts the rows of a batch that are in its image.
     ///
     /// - Returns: their row ids, in the rows' order; nil where it has none of this entity's.
-    /// - Throws: `UnusableLayout` where they have to be looked up, must not follow one another, or no longer fit the
+    /// - Throws: `StaleImage` where they have to be looked up, must not follow one another, or no longer fit the
     ///   table; `DatabaseError` when SQLite fails.
     package func copy(_ image: RowImage, of batch: borrowing RowBatch, _ database: Database) throws -> ClosedRange<
         Int64
     >? {
         let count = Int64(image.rows(of: plan.index))
         guard count > 0 else { return nil }
-        guard let copier, identifier.isEmpty || presence != nil else { throw UnusableLayout(entity: plan.index) }
+        guard let copier, identifier.isEmpty || presence != nil else { throw StaleImage(entity: plan.index) }
         let rowIDs = try copier.copy(count, database)
         if presence != nil {
             let width = (plan.attributes.count + 63) / 64

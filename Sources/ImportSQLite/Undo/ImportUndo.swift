@@ -100,7 +100,7 @@ package enum ImportUndo {
         var ranges: [(table: WatchedTable, ranges: [ClosedRange<Int64>])] = []
         for row in rows {
             let (name, count) = (try row.text("table_name"), try row.rowID("rows"))
-            guard try !row.flag("is_changed"), let witness = try TableWitness(of: name, database),
+            guard try !row.flag("is_changed"), let witness = try TableFingerprint(of: name, database),
                 Set(witness.columns).isSubset(of: try database.columns(in: name).map(\.name)),
                 try witness.compare(name, database).changed == 0
             else { return false }

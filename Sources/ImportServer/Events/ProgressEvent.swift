@@ -5,7 +5,7 @@ struct ProgressEvent: Encodable {
     private let record: ProgressRecord
     private let time: Double?
     private let commits: Int64
-    private let source: StoreLook.Source?
+    private let source: StoreSnapshot.Source?
     private let error: String?
 
     /// - Parameter time: seconds since 1970; nil to compare what it says.

@@ -56,7 +56,7 @@ package final class ChunkBuilder {
     /// The opening tokens of the containers that enclose the place after the last record.
     var enclosing: String
     @exclusivity(unchecked) private var outside: OutsideValues
-    private var unseenPaths: UnseenPaths
+    private var unseenPaths: MissingPaths
     /// Which of its records are accepted.
     @exclusivity(unchecked) private var window: RecordWindow
     private let tracks: ChunkTracks
@@ -87,7 +87,7 @@ package final class ChunkBuilder {
         recordEnd = base
         enclosing = start.position.enclosing
         outside = OutsideValues(knownNames: Set(start.outsideNames))
-        unseenPaths = UnseenPaths(at: start.position, settings)
+        unseenPaths = MissingPaths(at: start.position, settings)
         window = RecordWindow(settings.limits, pathCount: settings.pathCount, before: start.position.recordsBefore)
         tracks = ChunkTracks(from: base, start.position)
     }

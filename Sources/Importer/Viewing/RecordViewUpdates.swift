@@ -10,7 +10,7 @@ public struct RecordViewUpdates: AsyncSequence, Sendable {
 
     let view: RecordView
     /// Takes the notifications in.
-    let take: @Sendable (NotificationInlet) async -> Void
+    let take: @Sendable (CoalescedNotifications) async -> Void
 
     /// Begins to follow; meant for one reader.
     public func makeAsyncIterator() -> Iterator {
@@ -20,7 +20,7 @@ public struct RecordViewUpdates: AsyncSequence, Sendable {
     /// Reads the sequence; when it goes, nothing is taken in for it any more.
     public final class Iterator: AsyncIteratorProtocol {
         private let view: RecordView
-        private let inlet = NotificationInlet()
+        private let inlet = CoalescedNotifications()
         private let reading = ReadingQueue("importer.view")
         private let taking: Task<Void, Never>
         private var hasBegun = false
@@ -28,7 +28,7 @@ public struct RecordViewUpdates: AsyncSequence, Sendable {
         /// Nothing is read before.
         private var next = Duration.zero
 
-        init(view: RecordView, _ take: @escaping @Sendable (NotificationInlet) async -> Void) {
+        init(view: RecordView, _ take: @escaping @Sendable (CoalescedNotifications) async -> Void) {
             self.view = view
             taking = Task { [inlet] in await take(inlet) }
         }

@@ -27,7 +27,7 @@ struct ManifestTail {
     private(set) var bytes: Int64 = 0
     private(set) var records: Int64 = 0
     /// What has been cut of the source that comes last; nil before the first chunk.
-    private(set) var source: StoreLook.Source?
+    private(set) var source: StoreSnapshot.Source?
 
     init(directory: String, token: String?) {
         path = directory + "/" + ChunkManifest.fileName
@@ -69,7 +69,7 @@ struct ManifestTail {
             entry.firstByte >= 0, entry.endByte >= entry.firstByte, entry.records >= 0
         {
             let before = source?.index == entry.source ? source?.records ?? 0 : 0
-            source = StoreLook.Source(
+            source = StoreSnapshot.Source(
                 index: entry.source,
                 bytes: entry.endByte,
                 records: before.addingReportingOverflow(entry.records).partialValue

@@ -25,7 +25,7 @@ package final class StoreWatch {
         var version: Int64?
         var schemaVersion: Int64?
         var job: Job?
-        var last = StoreLook()
+        var last = StoreSnapshot()
         var newestReject: Int64 = 0
         /// The newest rejects' kinds of errors, the newest first.
         var newestErrors: [ErrorCounts.Key: Int] = [:]
@@ -66,7 +66,7 @@ package final class StoreWatch {
     ///
     /// - Returns: nil while there is no store, or nothing in it has changed since the last call.
     /// - Throws: `ImportError` when it is no store, or can no longer be read.
-    package func look() throws -> StoreLook? {
+    package func look() throws -> StoreSnapshot? {
         guard let reader = try connect(), var state else { return nil }
         do {
             let look = try look(&state)
@@ -79,7 +79,7 @@ package final class StoreWatch {
         }
     }
 
-    private func look(_ state: inout State) throws -> StoreLook? {
+    private func look(_ state: inout State) throws -> StoreSnapshot? {
         let (isChanged, read) = try state.reader.read { database in
             let version = try Int64.fetchOne(database, sql: "PRAGMA data_version")
             guard version != state.version else { return (false, state.last) }
@@ -105,8 +105,8 @@ package final class StoreWatch {
 
     // MARK: Looking
 
-    private func read(_ state: inout State, _ database: Database) throws -> StoreLook {
-        var look = StoreLook()
+    private func read(_ state: inout State, _ database: Database) throws -> StoreSnapshot {
+        var look = StoreSnapshot()
         // GRDB remembers tables and columns, and does not see what other connections make of them.
         let schemaVersion = try Int64.fetchOne(database, sql: "PRAGMA schema_version")
         if schemaVersion != state.schemaVersion { database.clearSchemaCache() }
@@ -123,7 +123,7 @@ package final class StoreWatch {
         }
         let sources = state.job?.sources ?? []
         look.sources = sources.map(\.name)
-        if !sources.isEmpty { look.source = StoreLook.Source(index: 0, bytes: 0, records: 0) }
+        if !sources.isEmpty { look.source = StoreSnapshot.Source(index: 0, bytes: 0, records: 0) }
         look.totalBytes = state.job?.hasLimit == true ? nil : sources.plainSize
         if let marker = try BookkeepingRow.fetchOne(
             database,
@@ -153,7 +153,7 @@ package final class StoreWatch {
         at marker: BookkeepingRow,
         of job: Int64,
         _ database: Database
-    ) throws -> StoreLook.Source {
+    ) throws -> StoreSnapshot.Source {
         let index = try marker.index("source")
         let first = try BookkeepingRow.fetchOne(
             database,
@@ -162,7 +162,11 @@ package final class StoreWatch {
             arguments: [job, index]
         )
         let records = try first.map { try marker.number("record_ordinal") - $0.number("first_ordinal") + 1 }
-        return StoreLook.Source(index: index, bytes: try marker.number("byte_offset"), records: max(0, records ?? 0))
+        return StoreSnapshot.Source(
+            index: index,
+            bytes: try marker.number("byte_offset"),
+            records: max(0, records ?? 0)
+        )
     }
 
     /// The job that has committed last, or a later one that has yet to do so.
@@ -204,8 +208,8 @@ package final class StoreWatch {
         )
     }
 
-    private func entities(of job: Int64, _ database: Database) throws -> [StoreLook.Entity] {
-        var entities: [StoreLook.Entity] = []
+    private func entities(of job: Int64, _ database: Database) throws -> [StoreSnapshot.Entity] {
+        var entities: [StoreSnapshot.Entity] = []
         // The job that was the last to import into each table: its entities may share it.
         var tables: [String: Int64] = [:]
         let rows = try Row.fetchCursor(
@@ -225,7 +229,7 @@ package final class StoreWatch {
                 counts = try ImportReport.Counts(row)
                 counts.add(try NestedCounts(row))
             }
-            entities.append(StoreLook.Entity(name: try row.text("entity"), table: table, counts: counts))
+            entities.append(StoreSnapshot.Entity(name: try row.text("entity"), table: table, counts: counts))
         }
         return entities
     }

@@ -3,12 +3,12 @@ import ImportEngine
 /// What a watcher knows of the import: the store's look, put as the progress of an import.
 package struct WatchFigures: Sendable, Equatable {
     /// What the store says.
-    package var look: StoreLook
+    package var look: StoreSnapshot
     /// In the process of the import its own, which knows more than the store.
     package var own: ImportProgress.Snapshot?
 
     /// Of a look, and what the import's own process knows.
-    package init(look: StoreLook = StoreLook(), own: ImportProgress.Snapshot? = nil) {
+    package init(look: StoreSnapshot = StoreSnapshot(), own: ImportProgress.Snapshot? = nil) {
         self.look = look
         self.own = own
     }

@@ -7,7 +7,7 @@ import Importer
 enum WatchSamples {
     static let peopleRows = 12_345
 
-    static func look(_ change: (inout StoreLook) -> Void = { _ in }) -> StoreLook {
+    static func look(_ change: (inout StoreSnapshot) -> Void = { _ in }) -> StoreSnapshot {
         var people = ImportReport.Counts()
         people.recordsRead = 12_400
         people.inserted = Int64(peopleRows)
@@ -16,7 +16,7 @@ enum WatchSamples {
         var orders = ImportReport.Counts()
         orders.recordsRead = 7
         orders.inserted = 7
-        var look = StoreLook()
+        var look = StoreSnapshot()
         look.job = 1
         look.hasModel = true
         look.sources = ["people.json"]

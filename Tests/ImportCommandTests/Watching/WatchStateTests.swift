@@ -114,7 +114,7 @@ struct WatchStateTests {
         #expect(state.request?.sort == [.init("id", ascending: false)])
         var other = WatchState(store: "s", entity: "nobody")
         // While there is none there is nothing to say.
-        try other.take(StoreLook())
+        try other.take(StoreSnapshot())
         #expect(throws: ImportError.self) { try other.take(WatchSamples.look()) }
     }
 

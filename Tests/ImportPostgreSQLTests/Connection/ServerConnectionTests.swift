@@ -247,7 +247,7 @@ struct ServerConnectionTests {
         let proxy = try PostgreSQLProxy(to: database.server, cutting: cut, at: [1])
         let address = try ServerAddress(database.server.withPasswordFile(proxy.url(of: database.url)))
         let connection = try ServerConnection(address, interruption: Interruption())
-        let unknown = #expect(throws: CommitUnknown.self) {
+        let unknown = #expect(throws: UnknownCommitOutcome.self) {
             try connection.transaction { _ = try connection.execute("INSERT INTO t VALUES (1)") }
         }
         #expect(unknown?.failure.isConnectionLost == true)

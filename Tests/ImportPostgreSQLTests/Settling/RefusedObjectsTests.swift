@@ -85,7 +85,7 @@ extension ServerConnection {
             for statement in statements.reading { try execute(statement) }
             let failure = try refusal { for statement in statements.writing { try execute(statement) } }
             if let failure {
-                var parts = SettlingByParts(statements.parts, policy, self, Interruption())
+                var parts = SettlementInParts(statements.parts, policy, self, Interruption())
                 try parts.settle(after: failure)
             }
             try execute(statements.emptying)

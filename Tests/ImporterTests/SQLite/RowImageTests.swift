@@ -356,7 +356,7 @@ struct RowImageTests {
             try other.inDatabase { try $0.execute(sql: change) }
             try other.close()
             if isOther {
-                #expect(throws: UnusableLayout.self) { try copy() }
+                #expect(throws: StaleImage.self) { try copy() }
             } else {
                 let next: Int64 = change.hasPrefix("DROP TABLE") ? 1 : 3
                 #expect(try copy() == next...next)

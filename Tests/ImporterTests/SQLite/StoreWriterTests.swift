@@ -137,7 +137,7 @@ struct StoreWriterTests {
         let layout = try expectNothing(
             of: given,
             where: "UPDATE item SET rowid = \(last) WHERE rowid = 10",
-            UnusableLayout.self
+            StaleImage.self
         )
         #expect(layout?.entity == 0)
         given.decoder.closeLayouts(of: 0)

@@ -448,7 +448,7 @@ struct RecordViewTests {
 
     /// An alarm that is no longer needed wakes nobody: a reader that waits does not turn in circles.
     @Test func sleepsUntilItIsTime() async throws {
-        let inlet = NotificationInlet()
+        let inlet = CoalescedNotifications()
         let (stream, feed) = AsyncStream<MergeNotification>.makeStream()
         let taking = Task { await inlet.take(from: stream) }
         let clock = StoppedClock()

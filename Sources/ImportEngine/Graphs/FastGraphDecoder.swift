@@ -1,0 +1,247 @@
+import ImportModel
+import ImportSources
+
+/// Turns records of entities that relate to one another into rows by a shorter way than `GraphDecoder`, as most records allow.
+///
+/// What it makes of a record is what `GraphDecoder` makes of it. It leaves those to that one that have an error, lack something,
+/// or are unusual in another way. Nested objects without identifier, and links, are laid out where a batch has a layout. Made
+/// and used by one worker.
+package struct FastGraphDecoder {
+    /// The object around a nested one.
+    package struct Around {
+        /// The index of its row in the batch; where it is laid out, that of the record's own.
+        package let row: Int
+        /// The first of the cells by which it is referred to; -1 where that is its row id.
+        package let keyCell: Int
+        /// Its number among the rows of its entity in the batch, from 1, where it has no identifier.
+        package let number: Int32
+        package let isLaidOut: Bool
+        package let relationship: FastGraphPlan.Relationship
+        /// The index of the nested object in its list, from 0.
+        package let index: Int
+    }
+
+    /// An object that has rows.
+    package struct Taken {
+        /// The index of its row in the batch; where it is laid out, that of the record's own; -1 where it needs none.
+        package var row: Int
+        /// The first of the cells by which it is referred to; -1 where that is its row id.
+        package var keyCell = -1
+        /// Its number among the rows of its entity in the batch, from 1, where it has no identifier.
+        package var number: Int32 = 0
+        package var isLaidOut = false
+        /// The digest of its identifier, where it is nested and has one.
+        package var key: UInt64 = 0
+    }
+
+    /// An element of a list.
+    package struct Child {
+        /// The index of its row in the batch; -1 where it needs none.
+        package let row: Int32
+        /// The first of the cells by which it is referred to; -1 where that is its row id.
+        package let keyCell: Int32
+        /// The digest of its identifier.
+        package let key: UInt64
+    }
+
+    package let plan: FastGraphPlan
+    package let nodes: UnsafeBufferPointer<FastGraphPlan.Node>
+    package let isLossless: Bool
+    /// Whether null leaves the list of what an object owns as it is, which is not decoded here.
+    let keepsListsAtNull: Bool
+    package let memory: DecoderMemory
+    let decoders: UnsafeMutablePointer<RecordDecoder>
+    /// Where rows go that are laid out; nil for none.
+    package var layout: RowImage?
+    /// How many rows of each entity without identifier the batch has.
+    private var numbers: [Int32]
+    /// The same before the record at hand.
+    private var numbersBefore: [Int32]
+    let digester = RowContentDigester()
+    /// What the nested objects of the batch have said last, while it has a layout.
+    package let statements = RepeatedStatements()
+    /// By entity, how many nested objects of the batch need no row, as they say what was said last.
+    private var repeated: [Int64]
+    /// The values of the relationships of the objects at hand, by their tokens; -1 for none.
+    package var values: [Int32] = []
+    package var children: [Child] = []
+    // Of the record at hand:
+    private var notes: [(node: Int32, note: RecordMarks.Note)] = []
+    package var changes: [(kind: LedgerKind, node: Int32, attribute: String)] = []
+    private var isAppendable = true
+    /// The entities of its nested objects that need no row.
+    var repeatedEntities: [Int32] = []
+
+    /// - Returns: nil where no record of the model can be decoded so.
+    package init?(_ plan: GraphPlan, options: JobOptions) {
+        guard let plan = FastGraphPlan(plan) else { return nil }
+        self.plan = plan
+        nodes = plan.nodes
+        isLossless = options.isLossless
+        keepsListsAtNull = options.mirror != nil
+        memory = DecoderMemory(
+            plan.plans.map { RecordDecoder(plan: $0, onError: .reject, isLossless: options.isLossless) }
+        )
+        decoders = memory.decoders
+        numbers = Array(repeating: 0, count: plan.nodes.count)
+        numbersBefore = numbers
+        repeated = Array(repeating: 0, count: plan.nodes.count)
+    }
+
+    /// The tables of a layout that its rows may go into.
+    package var tables: [Int32] {
+        nodes.filter { $0.isLaidOut || $0.isLaidOutByKey }.map(\.index)
+            + nodes.flatMap(\.relationships).map(\.linkTable).filter { $0 >= 0 }
+    }
+
+    /// Begins a batch.
+    ///
+    /// - Parameter layout: where its rows go that are laid out; nil for none.
+    package mutating func begin(_ layout: RowImage?) {
+        self.layout = layout
+        for index in numbers.indices { (numbers[index], repeated[index]) = (0, 0) }
+        if layout != nil { statements.reset() }
+    }
+
+    /// Takes note of rows that the long way has appended: none that come after them are laid out.
+    package mutating func note(_ rows: Range<Int>, of batch: borrowing RowBatch) {
+        for row in rows where batch.graph.nested[row].keyCell < 0 { numbers[Int(batch.rows[row].entity)] += 1 }
+        if let layout { for table in tables { layout.close(table) } }
+        layout = nil
+    }
+
+    /// Adds what was noted of the records taken so far to the batch's ledger.
+    package mutating func flush(into batch: inout RowBatch) {
+        for index in nodes.indices { decoders[index].flush(into: &batch) }
+        batch.graph.repeated = repeated
+    }
+
+    /// Appends the rows of a record of an entity to `batch`.
+    ///
+    /// - Returns: whether it could; otherwise the batch is as it was.
+    package mutating func decode(_ input: RecordDecoder.Input, entity: Int, into batch: inout RowBatch) -> Bool {
+        notes.removeAll(keepingCapacity: true)
+        changes.removeAll(keepingCapacity: true)
+        values.removeAll(keepingCapacity: true)
+        repeatedEntities.removeAll(keepingCapacity: true)
+        isAppendable = plan.isAppendable
+        let before = BatchEndings(batch)
+        layout?.mark()
+        for index in numbers.indices { numbersBefore[index] = numbers[index] }
+        guard let taken = take(input.root, input, entity, nil, &batch) else {
+            before.restore(&batch)
+            layout?.goBack()
+            if layout != nil { statements.reset() }
+            for index in numbers.indices { numbers[index] = numbersBefore[index] }
+            return false
+        }
+        for change in changes { batch.ledger.add(change.kind, entity: change.node, attribute: change.attribute) }
+        for (node, note) in notes { decoders[Int(node)].marks.count(note) }
+        for entity in repeatedEntities { repeated[Int(entity)] += 1 }
+        batch.places.append(decoders[entity].place(input))
+        let statements = before.statements..<batch.graph.statements.count
+        batch.graph.records.append(
+            GraphBatch.Record(row: taken.row, statements: statements, isAppendable: isAppendable)
+        )
+        return true
+    }
+
+    // MARK: Objects
+
+    /// Appends the rows of an object and of all that is nested in it.
+    ///
+    /// - Parameters:
+    ///   - token: its own.
+    ///   - around: the object that it is nested in; nil for a record's own.
+    /// - Returns: nil where it is for the long way.
+    package mutating func take(
+        _ token: Int,
+        _ input: RecordDecoder.Input,
+        _ entity: Int,
+        _ around: Around?,
+        _ batch: inout RowBatch
+    ) -> Taken? {
+        let node = nodes[entity]
+        let input = around == nil ? input : input.nested(at: token, key: -1)
+        let decoder = decoders + entity
+        if decoder.pointee.find(input) { return nil }
+        let firstValue = values.count
+        defer { values.removeLast(values.count - firstValue) }
+        for relationship in node.relationships {
+            let value = value(of: relationship, decoder)
+            guard value != unusual else { return nil }
+            values.append(value)
+        }
+        let firstByte = batch.bytes.count
+        let count = decoder.pointee.fillCells(input, isNoObject: false, &batch)
+        guard decoder.pointee.errors.isEmpty, decoder.pointee.unmet.isEmpty else { return nil }
+        for change in decoder.pointee.changes { changes.append((change.kind, node.index, change.attribute)) }
+        for index in 0..<decoder.pointee.noteCount { notes.append((node.index, decoder.pointee.marks.notes[index])) }
+        var taken = Taken(row: -1)
+        var digest: RowContentDigest?
+        if let around, node.isLeaf, layout != nil {
+            switch statement(node, decoder, count, around, input, &batch) {
+            case .repeated(let keyCell, let key):
+                (taken.keyCell, taken.key) = (keyCell, key)
+                return taken
+            case .new(let new): digest = new
+            case .unusual: break
+            }
+        }
+        if !node.hasIdentifier {
+            numbers[entity] += 1
+            taken.number = numbers[entity]
+        }
+        if let around, node.isLaidOut, layOut(node, decoder, count, around, input, batch) {
+            batch.bytes.removeLast(batch.bytes.count - firstByte)
+            (taken.row, taken.isLaidOut) = (around.row, true)
+        } else {
+            guard append(node, decoder, count, firstValue, around, input, &batch) else { return nil }
+            taken.row = batch.rows.count - 1
+            taken.keyCell = batch.graph.nested[taken.row].keyCell
+        }
+        for (place, relationship) in node.relationships.enumerated() {
+            let value = Int(values[firstValue + place])
+            let isDone =
+                relationship.side == .own
+                ? takeOwn(relationship, value, taken, node, input, &batch)
+                : takeList(relationship, value, taken, node, around, input, &batch)
+            guard isDone else { return nil }
+        }
+        if let around {
+            if node.hasIdentifier {
+                let policy = around.relationship.onConflict
+                let digest =
+                    digest
+                    ?? digester.digest(
+                        of: taken.row,
+                        in: batch,
+                        keyWidth: node.identifier.count,
+                        presenceWords: node.presenceWords,
+                        policy,
+                        input
+                    )
+                batch.graph.nested[taken.row].digest = digest
+                taken.key = digest.key
+            }
+        } else if let layout, node.isLaidOutByKey {
+            layOut(taken.row, input, &batch, layout)
+        }
+        return taken
+    }
+
+    /// Stand for the token of a value that is not there, and of one that is for the long way.
+    package var missing: Int32 { -1 }
+    var unusual: Int32 { -2 }
+
+    /// The token of what an object has for a relationship, `missing` or `unusual`.
+    private func value(of relationship: FastGraphPlan.Relationship, _ decoder: UnsafeMutablePointer<RecordDecoder>)
+        -> Int32
+    {
+        let (slots, generation) = (decoder.pointee.marks.slots, decoder.pointee.generation)
+        for slot in relationship.slots where slots[slot].generation == generation {
+            return slots[slot].token >= 0 ? slots[slot].token : unusual
+        }
+        return missing
+    }
+}

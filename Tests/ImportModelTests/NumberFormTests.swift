@@ -120,7 +120,7 @@ struct NumberFormTests {
     @Test func takesWhatADoubleIsWithAsManyDigitsAsAreWritten() {
         for text in [
             "0.3000000000000000444", "1.0e+20", "123456789.12345679103", "0.33333333333333331482",
-            "9.9999999999999995472e-08",
+            "9.9999999999999995472e-08", "-6.2553168204702232308e-06", "-2.5000000000000000119e+300",
             "0.10000000000000001", "0.1000000000000000055511151",
             "0.1000000000000000055511151231257827021181583404541015625",
             "1234567890123456.8", "-9007199254740993.0e3",
@@ -160,6 +160,10 @@ struct NumberFormTests {
             let text = "\(double)"
             #expect(form(text) { $0.double.bitPattern } == double.bitPattern, "\(text)")
             #expect(form(text) { $0.survives(as: $0.double) } == true, "\(text)")
+            for digits in [17, 18, 19, 20, 21, 25] {
+                let text = String(format: "%.\(digits)g", double)
+                #expect(form(text) { $0.survives(as: $0.double) } == true, "\(text)")
+            }
         }
     }
 

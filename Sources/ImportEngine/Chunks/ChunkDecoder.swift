@@ -116,6 +116,7 @@ package final class ChunkDecoder {
         shortGraph?.begin(layout)
         if retried == nil { for place in decoders.indices { decoders[place].retry(nil) } }
         let (source, opened) = (chunk.entry.source, layout)
+        var keyed: [Int: (records: Int64, keys: Int)] = [:]
         reader.read(maxRecords) { line in
             path = line.path
             let record = retried?[line.ordinal]
@@ -137,6 +138,10 @@ package final class ChunkDecoder {
                 // Not the line itself, which would be copied into the closure.
                 let (bytes, offset, byteOffset) = (line.bytes, line.offset, line.byteOffset)
                 let (ordinal, keys, prefix) = (line.ordinal, line.keys, line.prefix)
+                let rejects = batch.rejects.count
+                defer {
+                    if keys > 0, batch.rejects.count == rejects { keyed[place, default: (0, keys)].records += 1 }
+                }
                 reader.record(of: line).withTokens { tokens in
                     let input = RecordDecoder.Input(
                         line: bytes,
@@ -164,6 +169,14 @@ package final class ChunkDecoder {
             }
             // Rejects take many times the memory of their records: a batch of them ends early.
             return batch.rejectBytes < maximumRejectBytes && (graph == nil || batch.footprint < maximumGraphBytes)
+        }
+        for (place, lines) in keyed {
+            let plans = graph?.plan.plans ?? [decoders[place].plan]
+            for level in 0..<lines.keys where !plans.contains(where: { $0.readsKey(level) }) {
+                let path = AttributePath.recordKey(outwards: level).description
+                let entity = decoders[place].plan.index
+                batch.ledger.add(.unknownKey, entity: entity, attribute: path, count: lines.records)
+            }
         }
         for place in decoders.indices { decoders[place].flush(into: &batch) }
         graph?.flush(into: &batch)

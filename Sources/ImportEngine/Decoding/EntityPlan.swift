@@ -114,6 +114,11 @@ package final class EntityPlan {
     /// Whether rows are laid out as they are decoded, since nothing has to be asked about them when they are written.
     package var laysOutRows = false
 
+    /// Whether an attribute or a relationship has the key of a record at a level, counted outwards.
+    package func readsKey(_ level: Int) -> Bool {
+        level == 0 ? recordKeySlot >= 0 : outerKeySlots.contains { $0.level == level }
+    }
+
     /// - Parameters:
     ///   - unread: attributes of the table that the entity does not have: no record mentions them.
     ///   - replaced: how many of the attributes a record sets that replaces an object; nil for all.

@@ -47,7 +47,10 @@ extension GraphDecoder {
                 decided[DecidedKey(home: home, key: KeyBytes(cells, batch.bytes, input))] = node
             }
         }
-        guard plan.nodes[node].isAbstract else { return node }
+        guard plan.nodes[node].isAbstract else {
+            if !plan.nodes[node].subentities.isEmpty { countUnknownSubentity(of: node, input) }
+            return node
+        }
         error(
             .abstractEntity,
             entity,
@@ -58,6 +61,21 @@ extension GraphDecoder {
             input
         )
         return nil
+    }
+
+    /// Counts a value that leads to no subentity, and that no attribute has.
+    private func countUnknownSubentity(of entity: Int, _ input: RecordDecoder.Input) {
+        let node = plan.nodes[entity]
+        decoders[entity].surroundings = nil
+        _ = decoders[entity].find(input)
+        for slot in node.subentitySlots {
+            guard let token = decoders[entity].token(inSlot: slot) else { continue }
+            let isKnown = text(of: token, input).map { node.subentities[ExactText($0)] != nil } ?? false
+            if !isKnown, input.tokens[token].kind != .null, !node.plan.slots.contains(where: { $0.contains(slot) }) {
+                note(.unknownKey, entity, node.plan.slotPaths[slot])
+            }
+            break
+        }
     }
 
     /// What a stored object is with what is said of it; nil where that contradicts it.

@@ -120,6 +120,8 @@ package final class GraphPlan {
             }
             let subentity = chain.compactMap { model.entities[$0].subentity }.first
             let subentityPlaces = slots(subentity?.from ?? [])
+            // What has named the entity itself, too: it is read.
+            _ = slots(chain.flatMap { model.entities[$0].subentity?.from ?? [] })
             let sources = relationships.map { relationship in
                 layout.relationships[relationship].description.from.map { source in
                     switch source {

@@ -136,7 +136,7 @@ package struct EntityInference {
 
     /// Says which columns have other names than their keys.
     mutating func noteRenamed(_ columns: [Column], _ names: [String]) {
-        let renamed = zip(columns, names).filter { ColumnNames.wanted(for: $0.keys) != $1 }
+        let renamed = zip(columns, names).filter { $0.element == nil && ColumnNames.wanted(for: $0.keys) != $1 }
         guard !renamed.isEmpty else { return }
         add(.renamed(renamed.map { "\(AttributePath(keys: $0.keys)) is \($1)" }), .record)
     }

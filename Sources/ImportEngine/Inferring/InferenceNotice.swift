@@ -24,7 +24,7 @@ package struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
         case illFormedText
         /// Numbers of which a double would lose digits.
         case decimals
-        /// Columns that have other names than their keys: which, in words.
+        /// Columns and tables that have other names than their keys: which, in words.
         case renamed([String])
         /// Text with U+0000 stays JSON, as the store's texts cannot have it.
         case textWithNUL
@@ -82,7 +82,7 @@ package struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
             return "decimal, so that no digit is lost: SQL compares it as text but for CAST(… AS REAL)"
         case .renamed(let columns):
             let more = columns.count > 8 ? " and \(columns.count - 8) more" : ""
-            return "columns with other names than their keys: " + columns.prefix(8).joined(separator: ", ") + more
+            return "other names than keys: " + columns.prefix(8).joined(separator: ", ") + more
         case .textWithNUL:
             return "kept as JSON: some text has U+0000, which the server's texts cannot have"
         case .bytes(let format):

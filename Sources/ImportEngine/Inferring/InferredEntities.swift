@@ -86,8 +86,7 @@ package struct InferredEntities {
             stored?.entity.relationships.map { relationship in
                 (relationship.destination, keys: relationship.listKeys, element: element(of: relationship, inference))
             } ?? []
-        for list in inference.lists {
-            let destination = try names.name(for: list.column.keys, of: entity.name)
+        for (list, destination) in zip(inference.lists, try tables(of: inference.lists, in: entity.name)) {
             entity.relationships.append(
                 RelationshipDescription(
                     name: list.name,
@@ -120,6 +119,22 @@ package struct InferredEntities {
             }
             try add(child, inference, known)
         }
+    }
+
+    /// The names of the tables of arrays, in their order: a key that may be a name itself keeps it.
+    private mutating func tables(of lists: [EntityInference.List], in entity: String) throws -> [String] {
+        var tables = try lists.map { list in
+            list.column.keys.count == 1 ? try names.name(for: list.column.keys, of: entity) : ""
+        }
+        for (index, list) in lists.enumerated() where tables[index].isEmpty {
+            tables[index] = try names.name(for: list.column.keys, of: entity)
+        }
+        let renamed = zip(lists, tables).filter { "\(entity)_\(ColumnNames.wanted(for: $0.column.keys))" != $1 }
+        if !renamed.isEmpty {
+            let names = renamed.map { "\(AttributePath(keys: $0.column.keys)) is the table \($1)" }
+            notices.append(InferenceNotice(entity: entity, path: .record, finding: .renamed(names)))
+        }
+        return tables
     }
 
     /// Adds an entity that the store has, and no record has an object of.

@@ -84,11 +84,12 @@ package struct StringForms: OptionSet, Sendable, Hashable {
         return forms
     }
 
-    /// The forms of bytes among `candidates` that a text has.
+    /// The forms of bytes among `candidates` that a text has; a UUID is base64 only by chance.
     static func ofBytes(_ text: ByteView, among candidates: StringForms = .bytes) -> StringForms {
+        if BinaryFormat.uuid.isWhole(text) { return candidates.subtracting([.base64, .base64url, .word]) }
         let all: [(StringForms, (ByteView) -> Bool)] = [
-            (.uuid, BinaryFormat.uuid.isWhole), (.base64, BinaryFormat.base64.isWhole),
-            (.base64url, BinaryFormat.base64url.isWhole), (.digits, areDigits), (.word, isWord),
+            (.base64, BinaryFormat.base64.isWhole), (.base64url, BinaryFormat.base64url.isWhole),
+            (.digits, areDigits), (.word, isWord),
         ]
         return StringForms(all.filter { candidates.contains($0.0) && $0.1(text) }.map(\.0))
     }

@@ -41,15 +41,18 @@ extension JobOpening {
         return try journal.continuedEntities(of: job).values.map(\.entity)
     }
 
-    /// The job that takes the place of one that has committed no record, where its sources are laid out otherwise by now, or of
-    /// one of an archive that has more members by now; nil where they are not.
+    /// The job that takes the place of one, where a source of which it has committed no record is laid out otherwise by now, or
+    /// an archive has more members by now; nil where they are not.
     package func replacement(for job: StoredJob, _ jobs: [StoredJob]) throws -> Decision? {
         guard job.retry == nil, job.change == nil, job.isReadableAgain else { return nil }
         let arguments = job.sources.map(\.description).files
         // Where a source is gone, chunks may be all that is needed.
         let isCompressed = job.sources.contains(where: \.description.isCompressed)
         let hasGrown = isCompressed ? (try? self.planner.describe(arguments)).map(job.hasBegun) ?? false : false
-        guard try hasGrown || journal.marker(of: job).recordOrdinal == 0 else { return nil }
+        let marker = try journal.marker(of: job)
+        guard hasGrown || marker.recordOrdinal == 0 || job.state == .failed && job.id == jobs.last?.id else {
+            return nil
+        }
         func planner(_ announce: @escaping (ImportText) -> Void) -> JobPlanner {
             let (opener, interruption) = (self.planner.opener, self.planner.interruption)
             return JobPlanner(options: job.options, opener: opener, interruption: interruption, announce: announce)
@@ -65,10 +68,13 @@ extension JobOpening {
         )
         let others = jobs.filter { $0.id != job.id }
         let shapes = try planner { _ in }.shapes(arguments) { try opening.known(of: $0, others) }.map(\.shape)
-        guard hasGrown || shapes != job.sources.map(\.shape) else { return nil }
-        if hasGrown {
+        let left = job.sources.indices.dropFirst(marker.byteOffset > 0 ? marker.source + 1 : marker.source)
+        let changed = shapes.count == job.sources.count ? left.first { shapes[$0] != job.sources[$0].shape } : 0
+        guard let changed = hasGrown ? 0 : changed else { return nil }
+        if hasGrown || marker.recordOrdinal > 0 {
+            let how = hasGrown ? "its archive has more files" : "its records are elsewhere"
             self.planner.announce(
-                "\(job.sources[0].description.displayName): its archive has more files than when the import stopped, which begins anew"
+                "\(job.sources[changed].description.displayName): \(how) than when the import stopped, which begins anew"
             )
         }
         return try opening.begin(arguments, nil, jobs: jobs, replacing: job)

@@ -144,19 +144,24 @@ extension JobPlanner {
         }
     }
 
-    /// Makes sure that records that are elsewhere than those of their entity were are of the same kind.
+    /// Makes sure that records that are elsewhere than those of their entity were, or a document that is one, are of the same kind.
     private func check(_ look: Look, _ known: KnownRecords) throws {
         guard options.model == nil, case .found(_, let paths, let reason) = look.detection,
-            !known.paths.isEmpty, !look.keys.isEmpty, !known.keys.isEmpty,
-            paths.allSatisfy({ !known.paths.contains($0) }),
-            known.keys.intersection(look.keys).count * 2 <= look.keys.count
+            !known.paths.isEmpty, !look.keys.isEmpty, !known.keys.isEmpty
         else { return }
+        let shared = known.keys.intersection(look.keys).count
+        let isElsewhere = paths.allSatisfy { !known.paths.contains($0) }
+        guard isElsewhere ? shared * 2 <= look.keys.count : look.isOneObject && paths == [.root] && shared == 0 else {
+            return
+        }
         let records = paths.map(\.description).joined(separator: ", ")
+        let elsewhere =
+            "those at \(records) (\(reason)) have few of the table's keys, and nothing is at "
+            + "\(known.paths.map(\.description).joined(separator: ", ")), where these were found before"
         throw ImportError(
             .recordsAmbiguous,
             at: look.description.name,
-            "has other records than its table: those at \(records) (\(reason)) have few of the table's keys, and nothing "
-                + "is at \(known.paths.map(\.description).joined(separator: ", ")), where these were found before",
+            "has other records than its table: \(isElsewhere ? elsewhere : "none of the document's keys is one of the table's")",
             advice: "Say where the records are, as with \(.records, records), or import it into another table with "
                 + "\(anyOf: .entity). Nothing was written."
         )

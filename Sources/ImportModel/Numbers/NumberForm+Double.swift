@@ -145,11 +145,30 @@ extension NumberForm {
     /// Whether `double`, printed with as many digits as are written, is the value: `%.17g` of C, 20 digits of SQLite's shell.
     ///
     /// SQLite works with a little more than a double has, so that its 20 digits, or 19 and a zero, may be a few units off: one where
-    /// it divides and multiplies by no more than 10,000, five where powers of ten are exact, and 2^-58 of the value elsewhere.
+    /// it divides and multiplies by no more than 10,000, six where powers of ten are exact, 2^-60 of the value elsewhere, and
+    /// 2^-54 from 1e100 on.
     func isPrint(of double: Double) -> Bool {
         guard significantDigits <= 800 else { return false }
-        let isSQLite = 19...20 ~= significantDigits && point < mantissaEnd
-        let count = isSQLite ? 20 : significantDigits
+        var digits: [UInt8] = []
+        appendDigits(0..<significantDigits, to: &digits)
+        if printed(double, digits: significantDigits) == digits { return true }
+        guard 19...20 ~= significantDigits, point < mantissaEnd, let other = printed(double, digits: 20) else {
+            return false
+        }
+        digits += [UInt8](repeating: UInt8(ascii: "0"), count: 20 - significantDigits)
+        let (one, two) = (Self.integer(digits), Self.integer(other))
+        let units: UInt128 =
+            switch exponent + significantDigits - 1 {
+            case -4...0: 1
+            case -6...27: 6
+            case 100...: one >> 54
+            default: one >> 60
+            }
+        return max(one, two) - min(one, two) <= units
+    }
+
+    /// The digits of `double`, as C prints that many; nil where its first digit is at another place than that of the value.
+    private func printed(_ double: Double, digits count: Int) -> [UInt8]? {
         var text = [CChar](repeating: 0, count: count + 16)
         _ = withVaList([Int32(count - 1), double.magnitude]) { vsnprintf(&text, text.count, "%.*e", $0) }
         let printed = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
@@ -157,20 +176,8 @@ extension NumberForm {
         let start = count == 1 ? 2 : count + 2
         guard printed.count > start,
             Int(String(decoding: printed[start...], as: UTF8.self)) == exponent + significantDigits - 1
-        else { return false }
-        var digits: [UInt8] = []
-        appendDigits(0..<significantDigits, to: &digits)
-        digits += [UInt8](repeating: UInt8(ascii: "0"), count: count - significantDigits)
-        let others = printed[..<1] + printed[min(2, start - 1)..<start - 1]
-        guard isSQLite else { return others.elementsEqual(digits) }
-        let (one, other) = (Self.integer(digits), Self.integer(others))
-        let units: UInt64 =
-            switch exponent + significantDigits - 1 {
-            case -4...0: 1
-            case -6...27: 5
-            default: significand >> 58
-            }
-        return max(one, other) - min(one, other) <= UInt128(units)
+        else { return nil }
+        return Array(printed[..<1] + printed[min(2, start - 1)..<start - 1])
     }
 
     private static func integer(_ digits: some Sequence<UInt8>) -> UInt128 {

@@ -21,11 +21,11 @@ extension GraphLinks {
         let placement = layout.relationships[relationship]
         switch placement.shape {
         case .ownedDestination: return true
-        case .join: return placement.inverse == nil
-        case .oneToMany:
+        case .join: return placement.inverse.map { layout.relationships[$0].description.from.isEmpty } ?? true
+        case .oneToMany, .oneToOne:
             return placement.owner != relationship
                 && layout.relationships[placement.owner].description.from.isEmpty
-        case .source, .oneToOne: return false
+        case .source: return false
         }
     }
 

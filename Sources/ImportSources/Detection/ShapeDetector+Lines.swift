@@ -9,7 +9,8 @@ extension ShapeDetector {
     package var isLines: Bool {
         if lines.areValues { return true }
         guard lines.begun >= 2, lines.ended >= 1 else { return false }
-        if isSound {
+        // Texts that touch are the mark of CSV, not of values one after the other.
+        if isSound, !lines.haveTouchingTexts {
             // Several values in the last line did not break off: all of them follow one another.
             if let start = lines.lastBroken, topLevelValues.count(where: { Int(tape.tokens[$0].start) >= start }) > 1 {
                 return false
@@ -32,6 +33,8 @@ package struct LineCount {
     private(set) var isFirstValue = false
     /// Where the last line begins that is not one value.
     private(set) var lastBroken: Int?
+    /// Whether a line begins with a text that another one touches: CSV doubles quotes.
+    private(set) var haveTouchingTexts = false
     /// Whether the first line is an opening bracket alone, as in a pretty-printed document.
     private(set) var isFirstBracket = false
     /// Just past the first lines, of which a few tell what the others are.
@@ -63,6 +66,9 @@ package struct LineCount {
         // Without a line feed at its end, the sample breaks off in this line.
         guard line[line.count - 1] == UInt8(ascii: "\n") else { return }
         let isValue = reader.read(line: line) == .record
+        if !isValue, visible[0] == UInt8(ascii: "\"") {
+            haveTouchingTexts = haveTouchingTexts || Self.textsTouch(in: line)
+        }
         // The last line of a source may have broken off: it says nothing about the others.
         if isLast, isWhole, !isValue, begun > 1 {
             lastBroken = start
@@ -74,5 +80,15 @@ package struct LineCount {
             isFirstValue = isValue
             isFirstBracket = visible.count == 1 && (visible[0] == UInt8(ascii: "[") || visible[0] == UInt8(ascii: "{"))
         }
+    }
+
+    /// Whether the text that a line begins with ends where another one begins.
+    private static func textsTouch(in line: ByteView) -> Bool {
+        let text = line.buffer.drop { ShapeDetector.isWhiteSpace($0) }.dropFirst()
+        var index = text.startIndex
+        while index < text.endIndex, text[index] != UInt8(ascii: "\"") {
+            index += text[index] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        return index + 1 < text.endIndex && text[index + 1] == UInt8(ascii: "\"")
     }
 }

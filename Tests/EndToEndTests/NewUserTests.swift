@@ -127,7 +127,14 @@ struct NewUserTests {
         let sql = "select count(*) as n from orders join line on \"order\" = id"
         let result = try memory(source, other, sql, "--format", "ndjson", "-q")
         #expect(result.outputText == "{\"n\":1}\n" && result.errorText.isEmpty, "\(result.errorText)")
-        let rejected = try memory(other, "select count(*) as n from line", "--type", "order:integer64", "--json")
+        let rejected = try memory(
+            other,
+            "select count(*) as n from line",
+            "--type",
+            "order:integer64",
+            "--format",
+            "json"
+        )
         #expect(
             rejected.outputText == "[\n{\"n\":1}\n]\n" && rejected.errorText.contains("1 of 2 records are left out")
         )

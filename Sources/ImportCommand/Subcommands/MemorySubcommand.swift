@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Importer
 
 /// Asks files in SQL.
@@ -61,7 +62,7 @@ struct MemorySubcommand: ParsableCommand {
             let reader = try StoreReader(store: store)
             try query.print(sql, of: reader, pipeline.interruption) {
                 // It is open, and nobody needs its name any more: so it goes also where this process is killed.
-                TemporaryFolder.remove(folder)
+                try? FileManager.default.removeItem(atPath: folder)
             }
         }
     }

@@ -5,16 +5,7 @@ import Importer
 /// How the rows of a query are printed.
 struct QueryArguments: ParsableArguments {
     @Option(help: "How rows are printed.")
-    var format: FetchSubcommand.Format?
-
-    @Flag(help: "The same as --format json.")
-    var json = false
-
-    func validate() throws {
-        if json, let format, format != .json {
-            throw ValidationError("--json and --format \(format) exclude each other")
-        }
-    }
+    var format = FetchSubcommand.Format.table
 
     /// Runs a statement, and prints its rows.
     ///
@@ -25,7 +16,7 @@ struct QueryArguments: ParsableArguments {
         _ interruption: Interruption = Interruption(),
         begin: () -> Void = {}
     ) throws {
-        let format = json ? .json : RecordFormat(rawValue: (format ?? .table).rawValue)
+        let format = RecordFormat(rawValue: format.rawValue)
         var (table, writer): (TableText?, RecordWriter?)
         var pending: [UInt8] = []
         func flush() throws {

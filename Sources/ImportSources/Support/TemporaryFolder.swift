@@ -8,10 +8,7 @@ package enum TemporaryFolder {
     package static func with<Result>(_ body: (String) throws -> Result) throws -> Result {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("importer-\(UUID().uuidString)").path
         guard mkdir(path, 0o700) == 0 else { throw ImportError.system(errno, "make the folder", path) }
-        defer { remove(path) }
+        defer { try? FileManager.default.removeItem(atPath: path) }
         return try body(path)
     }
-
-    /// Removes a folder before `with` does.
-    package static func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
 }

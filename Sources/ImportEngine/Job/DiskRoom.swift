@@ -48,7 +48,7 @@ package struct DiskRoom {
             // Another chunk is not begun where there is no room for one of the last one's size.
             let isWhole = job.sources.count == 1 && least > chunkSize
             let needs = isWhole ? (least + chunkSize - 1) / chunkSize * chunkSize : least
-            if chunks.bytes < needs { throw error(size, free: chunks.bytes) }
+            if chunks.bytes < needs { throw error(needs, free: chunks.bytes) }
         }
         let stored = free(store)
         let needs = stored?.disk == chunks.disk ? size.addingReportingOverflow(size / 2).partialValue : size
@@ -67,12 +67,11 @@ package struct DiskRoom {
         return Double(sample.count { !ShapeDetector.isWhiteSpace($0) }) / Double(sample.count)
     }
 
-    private func error(_ size: Int64, free: Int64) -> ImportError {
+    private func error(_ needs: Int64, free: Int64) -> ImportError {
         ImportError(
             .diskFull,
             at: job.chunkDirectory,
-            "its disk has \(Self.text(free)) left, and the chunks of \(Self.text(size)) of records "
-                + "do not fit",
+            "its disk has \(Self.text(free)) left, and the chunks need at least \(Self.text(needs))",
             advice: """
                 All chunks are kept until the model is inferred from all records. Give a directory on another disk with \
                 \(anyOf: .chunkDirectory), free some space, or give a model with \(anyOf: .model) (\(call: inferring) prints one): then a few chunks wait at a time.

@@ -147,16 +147,3 @@ struct ImporterCommand: ParsableCommand {
         return ImportError.Code.usage.rawValue
     }
 }
-
-extension ImportSubcommand: StoreCommand {
-    var store: String { into }
-}
-extension ResumeSubcommand: StoreCommand {}
-extension RetrySubcommand: StoreCommand {}
-extension StatusSubcommand: StoreCommand {}
-extension RejectsSubcommand: StoreCommand {}
-extension VerifySubcommand: StoreCommand {}
-extension PatchSubcommand: StoreCommand {}
-extension UndoSubcommand: StoreCommand {}
-extension MirrorSubcommand: StoreCommand {}
-extension StripSubcommand: StoreCommand {}

@@ -88,7 +88,8 @@ struct ServerRetryTests {
             let file = try both.job.directory.write(line + "\n", to: "bad.ndjson")
             let expected = try runImporter("retry", both.job.store, file)
             let found = try both.database.importer(both.retry(file))
-            #expect(found.ending == expected.ending && found.errorText == expected.errorText, "\(found.errorText)")
+            let words = expected.errorText.replacing(both.job.store, with: "'\(both.database.url)'")
+            #expect(found.ending == expected.ending && found.errorText == words, "\(found.errorText)")
         }
         #expect(try both.database.query("SELECT count(*) FROM _import_job") == "1")
     }

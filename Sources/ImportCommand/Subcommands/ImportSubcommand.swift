@@ -5,7 +5,7 @@ import Importer
 /// The main job.
 ///
 /// `importer import SOURCE... --into STORE`
-struct ImportSubcommand: ParsableCommand {
+struct ImportSubcommand: ParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Import JSON into a SQLite store.",
@@ -85,6 +85,8 @@ struct ImportSubcommand: ParsableCommand {
     @OptionGroup(title: "Server options") var messages: ServerMessageArguments
     @OptionGroup(title: "Output options") var output: OutputArguments
     @OptionGroup(title: "Page options") var page: ServerArguments
+
+    var store: String { into }
 
     func validate() throws {
         if into.isEmpty { throw ValidationError("--into: the path is empty") }

@@ -4,7 +4,7 @@ import Importer
 /// Carries on with the deletions that an import has withheld.
 ///
 /// `importer mirror STORE --job N`
-struct MirrorSubcommand: ParsableCommand {
+struct MirrorSubcommand: ParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "mirror",
         abstract: "Finish the deletions that an import with --mirror has withheld.",

@@ -5,7 +5,7 @@ import Importer
 /// Applies a change set to a store.
 ///
 /// `importer patch STORE FILE|-`
-struct PatchSubcommand: ParsableCommand {
+struct PatchSubcommand: ParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "patch",
         abstract: "Apply a change set to a store.",

@@ -5,7 +5,7 @@ import Importer
 /// Lists or exports what was not accepted.
 ///
 /// `importer rejects STORE`
-struct RejectsSubcommand: ParsableCommand {
+struct RejectsSubcommand: ParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "rejects",
         abstract: "List rejected records with their errors, or export them to be repaired.",

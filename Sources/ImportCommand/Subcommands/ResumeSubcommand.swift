@@ -5,7 +5,7 @@ import Importer
 /// Resumes.
 ///
 /// `importer resume STORE`
-struct ResumeSubcommand: ParsableCommand {
+struct ResumeSubcommand: ParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",
         abstract: "Resume an interrupted import.",

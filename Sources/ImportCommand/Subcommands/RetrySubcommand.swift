@@ -6,7 +6,7 @@ import Importer
 /// Imports repaired rejects.
 ///
 /// `importer retry STORE [FILE]`
-struct RetrySubcommand: ParsableCommand {
+struct RetrySubcommand: ParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
         abstract: "Import repaired rejects.",

@@ -5,7 +5,7 @@ import Importer
 /// Says how far a store's imports are.
 ///
 /// `importer status STORE`
-struct StatusSubcommand: ParsableCommand {
+struct StatusSubcommand: ParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract: "Show what has been done and what is left.",

@@ -5,7 +5,7 @@ import Importer
 /// Takes the importer's own tables out of a store.
 ///
 /// `importer strip STORE [--to FILE]`
-struct StripSubcommand: ParsableCommand {
+struct StripSubcommand: ParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "strip",
         abstract: "Take the importer's own tables out of a store.",

@@ -4,7 +4,7 @@ import Importer
 /// Takes back what a job has done.
 ///
 /// `importer undo STORE [--job N]`
-struct UndoSubcommand: ParsableCommand {
+struct UndoSubcommand: ParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo",
         abstract: "Take back what a job has done to a store.",

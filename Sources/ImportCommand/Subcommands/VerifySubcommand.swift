@@ -4,7 +4,7 @@ import Importer
 /// Checks that every record is accounted for.
 ///
 /// `importer verify STORE`
-struct VerifySubcommand: ParsableCommand {
+struct VerifySubcommand: ParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Check that every record is accounted for.",

@@ -35,7 +35,7 @@ struct NothingLostTests {
         let lines = (1...120).map { #"{"a":\#($0)}"# } + [#""{""a"":1}""#] + (1...40).map { #"{"a":\#($0)}"# }
         let result = try importing(["l.ndjson": lines.joined(separator: "\n") + "\n"])
         #expect(result.ending == .exit(0), "\(result.errorText)")
-        #expect(result.output.contains("rejected  1"), "\(result.output)")
+        #expect(result.outputText.contains("rejected  1"), "\(result.outputText)")
         #expect(try query("SELECT count(*), sum(a) FROM t") == "160|8080")
     }
 
@@ -59,7 +59,7 @@ struct NothingLostTests {
     @Test(arguments: ["-0.9127838234331027145", "-6.2553168204702232308e-06", "-2.5000000000000000119e+300"])
     func aDoubleLosesNothingHoweverItIsPrinted(text: String) throws {
         let result = try importing(["a.json": #"[{"x":\#(text)}]"#], "--type", "x:double", "--lossless")
-        #expect(result.output.contains("rejected  0"), "\(result.output)")
+        #expect(result.outputText.contains("rejected  0"), "\(result.outputText)")
         #expect(try importing(["b.json": #"[{"x":\#(text)}]"#], "--again").ending == .exit(0))
         #expect(try query("SELECT DISTINCT typeof(x) FROM t") == "real")
     }

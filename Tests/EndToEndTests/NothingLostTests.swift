@@ -35,7 +35,7 @@ struct NothingLostTests {
         let lines = (1...120).map { #"{"a":\#($0)}"# } + [#""{""a"":1}""#] + (1...40).map { #"{"a":\#($0)}"# }
         let result = try importing(["l.ndjson": lines.joined(separator: "\n") + "\n"])
         #expect(result.ending == .exit(0), "\(result.errorText)")
-        #expect(result.outputText.contains("rejected  1"), "\(result.outputText)")
+        #expect(try query("SELECT count(*) FROM _import_reject") == "1")
         #expect(try query("SELECT count(*), sum(a) FROM t") == "160|8080")
     }
 
@@ -94,7 +94,10 @@ struct NothingLostTests {
             "$.*[*]"
         )
         #expect(result.ending == .exit(0), "\(result.errorText)")
-        #expect(try query("SELECT kind, attribute, count FROM _import_ledger") == "unknownKey|$key|2")
+        #expect(
+            try query("SELECT kind, attribute, count FROM _import_ledger WHERE kind = 'unknownKey'")
+                == "unknownKey|$key|2"
+        )
     }
 
     @Test func theKeyThatHasATablesNameKeepsIt() throws {

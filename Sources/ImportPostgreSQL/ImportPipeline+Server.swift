@@ -15,14 +15,14 @@ extension ImportPipeline {
     ///   - transformers: those that the model names.
     ///   - merges: where the job's end is announced.
     public convenience init(
-        sources: [String],
+        sources: [any FileLocation],
         into server: ServerStore,
         job: JobOptions,
         run: RunOptions,
         transformers: TransformerRegistry = .standard,
         merges: MergeCenter = MergeCenter()
     ) {
-        self.init(.sources(sources, job), server, run, transformers, merges)
+        self.init(.sources(sources.map(\.filePath), job), server, run, transformers, merges)
     }
 
     /// Prepares to resume the interrupted import of a server's schema, on any host that sees its sources and its chunk folder.
@@ -55,7 +55,7 @@ extension ImportPipeline {
     ///   - transformers: those that the models name.
     ///   - merges: where the job's end is announced.
     public convenience init(
-        retrying file: String?,
+        retrying file: (any FileLocation)?,
         in server: ServerStore,
         model: ModelDescription? = nil,
         selection: RejectSelection = RejectSelection(),
@@ -63,7 +63,13 @@ extension ImportPipeline {
         transformers: TransformerRegistry = .standard,
         merges: MergeCenter = MergeCenter()
     ) {
-        self.init(.retry(RetryRequest(file: file, selection, model: model)), server, run, transformers, merges)
+        self.init(
+            .retry(RetryRequest(file: file?.filePath, selection, model: model)),
+            server,
+            run,
+            transformers,
+            merges
+        )
     }
 
     private convenience init(

@@ -46,19 +46,19 @@ public final class MergePipeline {
     ///   - run: what it does not depend on; of these `commitEvery` and `durability` count.
     ///   - merges: where commits are announced.
     public init(
-        base: String,
-        ours: String,
-        theirs: String,
-        into store: String? = nil,
+        base: any FileLocation,
+        ours: any FileLocation,
+        theirs: any FileLocation,
+        into store: (any FileLocation)? = nil,
         options: MergeOptions = MergeOptions(),
         run: RunOptions = RunOptions(),
         merges: MergeCenter = MergeCenter()
     ) {
-        self.base = base
-        self.ours = ours
-        self.theirs = theirs
+        self.base = base.filePath
+        self.ours = ours.filePath
+        self.theirs = theirs.filePath
         self.options = options
-        pipeline = ChangePipeline(store ?? ours, run, merges)
+        pipeline = ChangePipeline((store ?? ours).filePath, run, merges)
     }
 
     /// Merges, and applies the result until it is finished, interrupted or failed; blocks this thread as long.

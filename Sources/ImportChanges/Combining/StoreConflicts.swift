@@ -30,7 +30,8 @@ public final class StoreConflicts {
     /// Opens a store.
     ///
     /// - Throws: `ImportError` with `.noInput` when there is no such store, `.badInput` when it is no SQLite database.
-    public init(of store: String) throws {
+    public init(of store: any FileLocation) throws {
+        let store = store.filePath
         self.store = store
         // Which attributes identify objects may have been an option of the merge.
         let before = try ComparedStore(store, identifiers: [:])

@@ -34,8 +34,12 @@ public final class StoreDifference {
     ///   - options: what is compared.
     /// - Throws: `ImportError` with `.noInput` when there is no such store; `.badInput` when one is no SQLite database, when
     ///   nothing identifies the objects of an entity, or when the stores have different identifiers; `.usage` for names that neither has.
-    public convenience init(from old: String, to new: String, options: DifferenceOptions = DifferenceOptions()) throws {
-        try self.init(old, new, options, cacheSize: ComparedStore.cacheSize)
+    public convenience init(
+        from old: any FileLocation,
+        to new: any FileLocation,
+        options: DifferenceOptions = DifferenceOptions()
+    ) throws {
+        try self.init(old.filePath, new.filePath, options, cacheSize: ComparedStore.cacheSize)
     }
 
     /// - Parameter cacheSize: how much of each store SQLite keeps in memory, in KiB.

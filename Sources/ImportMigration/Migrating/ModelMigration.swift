@@ -37,12 +37,12 @@ public struct ModelMigration: Sendable {
     ///   - allowsLoss: whether values of what is gone may go, and other losses that a plan says can be allowed.
     ///   - transformers: those that the model may name.
     public init(
-        of store: String,
+        of store: any FileLocation,
         to model: ModelDescription,
         allowsLoss: Bool = false,
         transformers: TransformerRegistry = .standard
     ) {
-        self.store = StoreFile.resolved(store)
+        self.store = StoreFile.resolved(store.filePath)
         self.model = model
         self.allowsLoss = allowsLoss
         self.transformers = transformers

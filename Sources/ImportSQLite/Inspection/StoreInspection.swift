@@ -11,8 +11,8 @@ public struct StoreInspection: Sendable {
     private let connection: (opened: OpenedStore, interruption: Interruption)?
 
     /// Nothing is opened before it is asked.
-    public init(store: String) {
-        self.store = store
+    public init(store: any FileLocation) {
+        self.store = store.filePath
         connection = nil
     }
 

@@ -21,7 +21,8 @@ public struct StoreModel: Sendable {
     ///   - names: entities or tables; none for all that imports have written.
     /// - Throws: `ImportError` with `.noInput` when there is no such store, entity or table; another when the store cannot
     ///   be read.
-    public init(of store: String, entities names: [String] = []) throws {
+    public init(of store: any FileLocation, entities names: [String] = []) throws {
+        let store = store.filePath
         self = try ImportError.explaining(store) {
             try StoreConnection.reader(store).read { database in
                 try BookkeepingSchema.checkFormat(database, store: store)

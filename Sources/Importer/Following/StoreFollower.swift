@@ -37,11 +37,11 @@ public final class StoreFollower: Sendable {
     ///   - store: the SQLite file's path.
     ///   - position: where to continue; nil to begin with what is committed from now on.
     /// - Throws: `ImportError` when the store does not exist, is not an SQLite database, or is of a newer format.
-    public init(store: String, from position: StorePosition? = nil) throws {
+    public init(store: any FileLocation, from position: StorePosition? = nil) throws {
         // Should another file take its place just now, the first look finds out.
-        let opened = try OpenedStore(store)
+        let opened = try OpenedStore(store.filePath)
         let end = try opened.read { try MergeLog.end($0) }
-        self.store = store
+        self.store = store.filePath
         isAwaiting = false
         state = Mutex(State(opened: opened, position: position ?? end))
     }
@@ -54,10 +54,10 @@ public final class StoreFollower: Sendable {
     ///   - store: the SQLite file's path.
     ///   - position: where to continue; nil to begin with what is committed from now on.
     /// - Throws: `ImportError` when there is something that is not an SQLite database, or is of a newer format.
-    public init(awaiting store: String, from position: StorePosition? = nil) throws {
-        let opened = try OpenedStore.ifThere(store)
+    public init(awaiting store: any FileLocation, from position: StorePosition? = nil) throws {
+        let opened = try OpenedStore.ifThere(store.filePath)
         let end = try opened?.read { try MergeLog.end($0) }
-        self.store = store
+        self.store = store.filePath
         isAwaiting = true
         state = Mutex(State(opened: opened, position: position ?? end ?? .start))
     }

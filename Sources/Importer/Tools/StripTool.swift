@@ -57,8 +57,8 @@ public struct StripTool: Sendable {
     ///   - store: the store's path.
     ///   - allowsLoss: whether open rejects may go.
     ///   - interruption: ends making a copy.
-    public init(store: String, allowsLoss: Bool = false, interruption: Interruption = Interruption()) {
-        self.store = store
+    public init(store: any FileLocation, allowsLoss: Bool = false, interruption: Interruption = Interruption()) {
+        self.store = store.filePath
         self.allowsLoss = allowsLoss
         self.interruption = interruption
     }

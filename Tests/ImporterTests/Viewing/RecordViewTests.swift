@@ -59,6 +59,26 @@ struct RecordViewTests {
         #expect(view.snapshot.total == 32)
     }
 
+    /// Files are named by URLs as well as by paths, identifiers by their entity, and a view shows objects.
+    @Test func showsObjectsOfFilesThatURLsName() throws {
+        struct Item: Decodable, Equatable {
+            let id: Int
+            let name: String?
+        }
+        let job = try LibraryImport("[{\"id\":2,\"name\":\"b\"},{\"id\":1},{\"id\":2,\"name\":\"c\"}]")
+        let store = URL(filePath: job.directory.path("a store.sqlite"))
+        let options = JobOptions(entity: "item", identifiers: ["item": ["id"]])
+        let source = URL(filePath: job.source)
+        _ = try ImportPipeline(sources: [source], into: store, job: options, run: RunOptions()).run()
+        let request = FetchRequest(entity: "item", where: try RecordPredicate("id > 0"), sortedBy: [RecordSort("id")])
+        let view = try RecordView(request, in: try StoreReader(store: store))
+        #expect(try view.objects(as: Item.self) == [Item(id: 1, name: nil), Item(id: 2, name: "c")])
+        #expect(try StoreInspection(store: store).status().updated == 1)
+        // No source at all is an error, and no fault of the types.
+        let none = ImportPipeline(sources: [], into: store, job: JobOptions(), run: RunOptions())
+        #expect(throws: ImportError.self) { try none.run() }
+    }
+
     @Test func readsTextPastANULCharacter() throws {
         let job = try LibraryImport("[{\"text\":\"a\\u0000b\"}]")
         _ = try job.pipeline().run()

@@ -205,7 +205,8 @@ package struct ShapeDetector {
         }
         guard rows.isEmpty else { return .ambiguous([chosen] + rows) }
         guard chosen.invalidKeyOffset == nil else { return .unnameable(chosen) }
-        let reason = "\(candidates.count == 1 ? "the only" : "by far the largest") \(chosen.kind.rawValue)"
+        let reason =
+            "\(candidates.count == 1 ? "the only" : "by far the largest") \(chosen.kind.rawValue)\(isWhole ? "" : " at its beginning")"
         return .found(layout: .stream, paths: [chosen.path], reason: reason)
     }
 

@@ -12,7 +12,7 @@ package final class ChunkDecoder {
     /// Decodes records of entities that relate to one another; nil where none do.
     private let graph: GraphDecoder?
     /// The same for most of them; nil where there are none such.
-    private var shortGraph: FastGraphDecoder?
+    private var fastGraph: FastGraphDecoder?
     /// Whether nested objects and links are laid out.
     private var laysOutGraph: Bool
     /// Per source of the job, the index in `decoders` of each of its record paths.
@@ -46,8 +46,8 @@ package final class ChunkDecoder {
         options: JobOptions
     ) {
         self.graph = graph.map { GraphDecoder(plan: $0, options: options) }
-        shortGraph = graph.flatMap { FastGraphDecoder($0, options: options) }
-        laysOutGraph = shortGraph != nil && layouts != nil
+        fastGraph = graph.flatMap { FastGraphDecoder($0, options: options) }
+        laysOutGraph = fastGraph != nil && layouts != nil
         let maxDepth = options.maxDepth
         reader = ChunkReader(maxDepth: maxDepth)
         self.entities = entities
@@ -111,9 +111,9 @@ package final class ChunkDecoder {
         var decoders = decoders
         self.decoders = []
         let (retried, graph) = (retried, graph)
-        var shortGraph = retried == nil ? shortGraph : nil
-        self.shortGraph = retried == nil ? nil : self.shortGraph
-        shortGraph?.begin(layout)
+        var fastGraph = retried == nil ? fastGraph : nil
+        self.fastGraph = retried == nil ? nil : self.fastGraph
+        fastGraph?.begin(layout)
         if retried == nil { for place in decoders.indices { decoders[place].retry(nil) } }
         let (source, opened) = (chunk.entry.source, layout)
         var keyed: [Int: (records: Int64, keys: Int)] = [:]
@@ -153,11 +153,11 @@ package final class ChunkDecoder {
                         keys: keys,
                         prefix: prefix
                     )
-                    if shortGraph?.decode(input, entity: entity, into: &batch) == true { return }
+                    if fastGraph?.decode(input, entity: entity, into: &batch) == true { return }
                     if let graph {
                         let first = batch.rows.count
                         graph.decode(input, entity: entity, into: &batch)
-                        shortGraph?.note(first..<batch.rows.count, of: batch)
+                        fastGraph?.note(first..<batch.rows.count, of: batch)
                     } else {
                         decoders[place].decode(input, into: &batch, laidOutIn: opened)
                     }
@@ -180,8 +180,8 @@ package final class ChunkDecoder {
         }
         for place in decoders.indices { decoders[place].flush(into: &batch) }
         graph?.flush(into: &batch)
-        shortGraph?.flush(into: &batch)
-        if shortGraph != nil { self.shortGraph = shortGraph }
+        fastGraph?.flush(into: &batch)
+        if fastGraph != nil { self.fastGraph = fastGraph }
         self.decoders = decoders
         layout?.finish()
         hash(from: first)
@@ -208,7 +208,7 @@ package final class ChunkDecoder {
     ///
     /// - Returns: whether all rows may.
     private func open(_ layout: inout RowImage?, records: Int, in chunk: SealedChunk) -> Bool {
-        if let shortGraph { return open(&layout, for: shortGraph, records: records, in: chunk) }
+        if let fastGraph { return open(&layout, for: fastGraph, records: records, in: chunk) }
         guard let layouts, records >= RowImage.fewestRows, decoders.contains(where: \.plan.laysOutRows) else {
             layout = nil
             return false
@@ -250,7 +250,7 @@ package final class ChunkDecoder {
                 batch.ledger.add(.outside, entity: -1, attribute: name, count: count)
             }
             if chunk.entry.isLast {
-                for path in chunk.entry.end.unseenPaths ?? [] {
+                for path in chunk.entry.end.missingPaths ?? [] {
                     batch.ledger.add(.notFound, entity: -1, attribute: chunk.paths[path])
                 }
             }

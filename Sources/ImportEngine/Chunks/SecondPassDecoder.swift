@@ -28,7 +28,7 @@ package final class SecondPassDecoder {
     }
 
     package init(plan: GraphPlan, options: JobOptions, kinds: any StoredEntityLookup) {
-        decoder = GraphDecoder(plan: plan, options: options, storedKinds: kinds)
+        decoder = GraphDecoder(plan: plan, options: options, storedEntities: kinds)
         readers = RecordReaders(maxDepth: options.maxDepth)
     }
 

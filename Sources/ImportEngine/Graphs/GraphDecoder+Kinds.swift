@@ -31,11 +31,11 @@ extension GraphDecoder {
         let chosen = chosen(of: entity, input)
         var node = chosen
         if plan.nodes[entity].isShared {
-            if storedKinds == nil, plan.nodes[chosen].isOpen {
+            if storedEntities == nil, plan.nodes[chosen].isOpen {
                 isOpen = true
                 return nil
             }
-            if storedKinds != nil, let cells = identifier(of: entity, around, input, &batch) {
+            if storedEntities != nil, let cells = identifier(of: entity, around, input, &batch) {
                 if let stored = storedKind(of: entity, cells, input, batch) {
                     guard let kind = merged(stored, chosen, asked: entity) else {
                         wrongEntity(entity, chosen, stored, input)
@@ -124,7 +124,7 @@ extension GraphDecoder {
         return batch.bytes.withUnsafeBufferPointer { own in
             cells.withUnsafeBufferPointer { buffer in
                 let values = RowValues(cells: buffer, chunk: input.chunk, own: own, defaults: own)
-                return storedKinds?.kind(of: entity, cells, values)
+                return storedEntities?.kind(of: entity, cells, values)
             }
         }
     }
@@ -180,7 +180,7 @@ extension GraphDecoder {
         var node = entity
         if plan.nodes[entity].isShared {
             node = chosen(of: entity, input)
-            if storedKinds == nil {
+            if storedEntities == nil {
                 // It is decoded again if what is stored matters.
                 isOpen = isOpen || plan.nodes[node].isOpen
             } else if let stored = storedKind(of: entity, cells, input, batch) {

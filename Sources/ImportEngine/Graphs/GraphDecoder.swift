@@ -59,7 +59,7 @@ package final class GraphDecoder {
     /// The objects of the record whose entities are decided, by their identifiers.
     var decided: [DecidedKey: Int] = [:]
     /// Knows of which entities stored objects are; nil while the objects before are not stored yet.
-    let storedKinds: (any StoredEntityLookup)?
+    let storedEntities: (any StoredEntityLookup)?
     /// Whether the cells of a reference, an identifier or other attributes, lead to nothing when the job ends.
     ///
     /// nil where none makes a reject of its record.
@@ -67,11 +67,11 @@ package final class GraphDecoder {
     /// What the next record is, in a retry.
     private var retried: RetriedRecords.Record?
 
-    /// - Parameter storedKinds: knows what stored objects are; without it, records that need it are left to be decoded when they
+    /// - Parameter storedEntities: knows what stored objects are; without it, records that need it are left to be decoded when they
     ///   are written.
-    package init(plan: GraphPlan, options: JobOptions, storedKinds: (any StoredEntityLookup)? = nil) {
+    package init(plan: GraphPlan, options: JobOptions, storedEntities: (any StoredEntityLookup)? = nil) {
         self.plan = plan
-        self.storedKinds = storedKinds
+        self.storedEntities = storedEntities
         onError = options.onError
         isLossless = options.isLossless
         keepsListsAtNull = options.mirror != nil

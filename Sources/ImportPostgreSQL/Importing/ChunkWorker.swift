@@ -130,13 +130,13 @@ final class ChunkWorker {
     ///
     /// - Throws: `ImportError`; what was committed before stays, and no chunk is left half committed.
     func work() throws {
-        var idleness = IdleTime()
+        var idleTime = IdleTime()
         while true {
             try task.interruption.check()
             let seen = task.bell.count
             if let lease = try link.use({ try chunks.lease(owner, host: task.store.host, $0, label: label) }) {
                 try importChunk(lease)
-                idleness = IdleTime()
+                idleTime = IdleTime()
                 continue
             }
             guard let outlook = try link.use({ try chunks.outlook($0) }), !outlook.hasFailed else {
@@ -150,7 +150,7 @@ final class ChunkWorker {
             if outlook.isDone || task.endsWithout != nil && outlook.state == "finished" { return }
             if let seconds = task.endsWithout {
                 let isLed = try link.use { [task] in try ServerSession.isLockHeld($0, task.store.lockName) }
-                try idleness.check(isLed: isLed, seconds, at: label)
+                try idleTime.check(isLed: isLed, seconds, at: label)
             }
             task.bell.wait(after: seen, seconds: 0.25)
         }

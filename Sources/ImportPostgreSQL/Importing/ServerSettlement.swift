@@ -51,7 +51,7 @@ struct ServerSettlement {
     ///
     /// - Throws: `ImportError`; each bucket is settled, or as if that had not begun.
     func work(_ link: ServerLink) throws {
-        var idleness = IdleTime()
+        var idleTime = IdleTime()
         while true {
             try task.interruption.check()
             if let bucket = try link.use({ try lease($0) }) {
@@ -69,7 +69,7 @@ struct ServerSettlement {
             // The importing process says when buckets that wait can be settled.
             if !isOpen, let seconds = task.endsWithout {
                 let isLed = try link.use { [task] in try ServerSession.isLockHeld($0, task.store.lockName) }
-                try idleness.check(isLed: isLed, seconds, at: label)
+                try idleTime.check(isLed: isLed, seconds, at: label)
             }
             Thread.sleep(forTimeInterval: 0.1)
         }

@@ -137,7 +137,7 @@ package enum BookkeepingSchema {
             linked INTEGER NOT NULL DEFAULT 0,
             stubs INTEGER NOT NULL DEFAULT 0,
             deleted INTEGER NOT NULL DEFAULT 0,
-            witness TEXT,                   -- JSON: what was known of the table when the job ended
+            fingerprint TEXT,                   -- JSON: what was known of the table when the job ended
             PRIMARY KEY (job, position)
         ) STRICT, WITHOUT ROWID;
         -- Files that were made beside the store, noted before they are made: no others are removed.

@@ -44,11 +44,12 @@ extension StoredJob {
         if try Int64.fetchOne(database, sql: sql, arguments: [inserted]) ?? 0 < inserted { return true }
         // VACUUM and migrations give rows other row ids.
         let columns = try Set(database.columns(in: table).map(\.name))
-        guard try TableFingerprint.isPossible(table, database), let witness = try TableFingerprint(of: table, database),
-            columns.isSuperset(of: witness.columns),
+        guard try TableFingerprint.isPossible(table, database),
+            let fingerprint = try TableFingerprint(of: table, database),
+            columns.isSuperset(of: fingerprint.columns),
             try !StoredMigration.exists(since: id, database)
         else { return false }
-        let (compared, changed) = try witness.compare(table, database)
+        let (compared, changed) = try fingerprint.compare(table, database)
         guard changed * 2 <= compared else { return false }
         let ranges = try InsertedRows.ranges(of: table, job: id, database)
         guard ranges.reduce(0, { $0 + Int64($1.count) }) >= inserted else { return false }

@@ -42,20 +42,20 @@ package struct TableFingerprint {
                 database,
                 from: "_import_entity",
                 sql: """
-                    SELECT witness FROM _import_entity WHERE table_name = ? COLLATE NOCASE AND witness IS NOT NULL
+                    SELECT fingerprint FROM _import_entity WHERE table_name = ? COLLATE NOCASE AND fingerprint IS NOT NULL
                     ORDER BY job DESC LIMIT 1
                     """,
                 arguments: [table]
             )
         else { return nil }
-        let content: Content = try row.json("witness") {
+        let content: Content = try row.json("fingerprint") {
             !$0.columns.isEmpty && $0.columns.count <= Self.mostColumns
         }
         (lastRowID, columns) = (content.last, content.columns)
         let words = content.samples.split(separator: " ")
         samples = try stride(from: 0, to: min(words.count, 2 * Self.mostRows), by: 2).map { place in
             guard let rowID = Int64(words[place]), words.indices.contains(place + 1) else {
-                throw row.damage("witness")
+                throw row.damage("fingerprint")
             }
             return Sample(row: rowID, digest: String(words[place + 1]))
         }
@@ -68,8 +68,8 @@ package struct TableFingerprint {
         for table in tables {
             try database.execute(
                 sql: """
-                    UPDATE _import_entity SET witness = NULL
-                    WHERE table_name = ? COLLATE NOCASE AND witness IS NOT NULL
+                    UPDATE _import_entity SET fingerprint = NULL
+                    WHERE table_name = ? COLLATE NOCASE AND fingerprint IS NOT NULL
                     """,
                 arguments: [table]
             )
@@ -100,14 +100,14 @@ package struct TableFingerprint {
         let samples = try ends.map { try Self.samples(of: name, columns, $0, database) } ?? []
         try database.execute(
             sql: """
-                UPDATE _import_entity SET witness = :witness
+                UPDATE _import_entity SET fingerprint = :fingerprint
                 WHERE (job, position) = (
                     SELECT job, position FROM _import_entity WHERE table_name = :table COLLATE NOCASE
                     ORDER BY job DESC, position LIMIT 1
                 )
                 """,
             arguments: [
-                "witness": try StoredJSON.encode(
+                "fingerprint": try StoredJSON.encode(
                     Content(
                         last: last ?? 0,
                         columns: columns,

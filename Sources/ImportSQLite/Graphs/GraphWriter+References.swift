@@ -4,7 +4,7 @@ import ImportModel
 /// References that make a reject of their record where they lead to nothing when the job ends.
 extension GraphWriter {
     /// What makes rejects of a batch's records, by their ordinals.
-    func unmetTargets(in batch: borrowing RowBatch) throws -> [Int64: UnresolvedTargets] {
+    func unresolvedTargets(in batch: borrowing RowBatch) throws -> [Int64: UnresolvedTargets] {
         guard plan.rejectsUnresolved, let first = batch.graph.records.first, let last = batch.graph.records.last else {
             return [:]
         }

@@ -174,7 +174,7 @@ package final class GraphWriter {
         stubs.forget()
         errors = ErrorCounts()
         try links.prepareLookups()
-        let refusals = try unmetTargets(in: batch)
+        let refusals = try unresolvedTargets(in: batch)
         var refused: [(record: Int, errors: [ImportModel.RecordError])] = []
         var next = 0
         while next < batch.graph.records.count {

@@ -67,9 +67,9 @@ extension StoreInspection {
     }
 
     private func comparison(of table: String, expected: Int64, _ database: Database) throws -> TableComparison {
-        let witness = try TableFingerprint(of: table, database)
+        let fingerprint = try TableFingerprint(of: table, database)
         let columns = Set(try StoredTable(table, database).columns.map(\.name.asciiLowercased))
-        let known = (witness?.columns ?? []).map(\.asciiLowercased)
+        let known = (fingerprint?.columns ?? []).map(\.asciiLowercased)
         guard !columns.isEmpty, columns.isSuperset(of: known) else {
             let isView = try database.viewExists(table)
             let rows = columns.isEmpty ? 0 : try count(table, database)
@@ -87,9 +87,9 @@ extension StoreInspection {
         }
         let rows = try count(table, database)
         // Those above the last row id of the import are surely new; of the others the number alone is known.
-        let above = try witness.map { try count(table, where: "rowid > \($0.lastRowID)", database) } ?? 0
+        let above = try fingerprint.map { try count(table, where: "rowid > \($0.lastRowID)", database) } ?? 0
         let rest = difference(difference(rows, above), expected)
-        let values = try witness?.compare(table, database)
+        let values = try fingerprint?.compare(table, database)
         return TableComparison(
             table: table,
             isThere: true,

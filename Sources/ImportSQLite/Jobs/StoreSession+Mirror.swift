@@ -74,9 +74,9 @@ extension StoreSession {
             )
         }
         for table in job.tables {
-            guard let witness = try TableFingerprint(of: table, database) else { continue }
-            let (compared, changed) = try witness.compare(table, database)
-            let known = Int64(witness.samples.count)
+            guard let fingerprint = try TableFingerprint(of: table, database) else { continue }
+            let (compared, changed) = try fingerprint.compare(table, database)
+            let known = Int64(fingerprint.samples.count)
             // Somebody may have changed some; where most are gone or others, it is the row ids that have changed.
             guard 2 * (known - compared + changed) > known else { continue }
             throw ImportError(

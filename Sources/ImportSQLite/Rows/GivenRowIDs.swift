@@ -30,9 +30,9 @@ enum GivenRowIDs {
                 """,
             arguments: ["table": table, "column": column]
         )
-        let witness = try TableFingerprint(of: table, database)
+        let fingerprint = try TableFingerprint(of: table, database)
         var given =
-            try [witness?.lastRowID].compactMap(\.self)
+            try [fingerprint?.lastRowID].compactMap(\.self)
             + Int64.fetchAll(
                 database,
                 sql: """

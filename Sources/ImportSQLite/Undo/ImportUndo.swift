@@ -100,9 +100,9 @@ package enum ImportUndo {
         var ranges: [(table: WatchedTable, ranges: [ClosedRange<Int64>])] = []
         for row in rows {
             let (name, count) = (try row.text("table_name"), try row.rowID("rows"))
-            guard try !row.flag("is_changed"), let witness = try TableFingerprint(of: name, database),
-                Set(witness.columns).isSubset(of: try database.columns(in: name).map(\.name)),
-                try witness.compare(name, database).changed == 0
+            guard try !row.flag("is_changed"), let fingerprint = try TableFingerprint(of: name, database),
+                Set(fingerprint.columns).isSubset(of: try database.columns(in: name).map(\.name)),
+                try fingerprint.compare(name, database).changed == 0
             else { return false }
             let table = try WatchedTable(name, database)
             let given = try InsertedRows.ranges(of: name, job: job.id, database)

@@ -15,7 +15,7 @@ extension ChunkEntry {
             Self.count(gaps) == records, isWithinRange, outside.values.allSatisfy({ 0...(endByte - firstByte) ~= $0 }),
             (end.recordsBefore ?? []).allSatisfy({ 0...Self.mostRecords ~= $0 }),
             end.recordsBefore.map({ $0.count == paths }) ?? true,
-            (end.unseenPaths ?? []).allSatisfy({ 0..<Int(paths) ~= $0 })
+            (end.missingPaths ?? []).allSatisfy({ 0..<Int(paths) ~= $0 })
         else { return false }
         guard let before else { return true }
         guard number > before.number, firstOrdinal == before.firstOrdinal + Int64(before.records) else { return false }

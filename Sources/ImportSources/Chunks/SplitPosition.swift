@@ -20,7 +20,7 @@ package struct SplitPosition: Sendable, Hashable, Codable {
     /// `items` was an array.
     ///
     /// Nil where all have been found, and at a source's beginning.
-    package var unseenPaths: [Int]?
+    package var missingPaths: [Int]?
 
     /// The beginning of a source.
     package static let start = SplitPosition()
@@ -29,6 +29,6 @@ package struct SplitPosition: Sendable, Hashable, Codable {
     package var isSound: Bool {
         let numbers = [byteOffset, lineBreaks, lineStart] + (recordsBefore ?? [])
         return numbers.allSatisfy { (0...(1 << 53)).contains($0) } && lineStart <= byteOffset
-            && lineBreaks <= byteOffset && (unseenPaths ?? []).allSatisfy { (0..<64).contains($0) }
+            && lineBreaks <= byteOffset && (missingPaths ?? []).allSatisfy { (0..<64).contains($0) }
     }
 }

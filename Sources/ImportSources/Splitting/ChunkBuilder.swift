@@ -56,7 +56,7 @@ package final class ChunkBuilder {
     /// The opening tokens of the containers that enclose the place after the last record.
     var enclosing: String
     @exclusivity(unchecked) private var outside: OutsideValues
-    private var unseenPaths: MissingPaths
+    private var missingPaths: MissingPaths
     /// Which of its records are accepted.
     @exclusivity(unchecked) private var window: RecordWindow
     private let tracks: ChunkTracks
@@ -87,7 +87,7 @@ package final class ChunkBuilder {
         recordEnd = base
         enclosing = start.position.enclosing
         outside = OutsideValues(knownNames: Set(start.outsideNames))
-        unseenPaths = MissingPaths(at: start.position, settings)
+        missingPaths = MissingPaths(at: start.position, settings)
         window = RecordWindow(settings.limits, pathCount: settings.pathCount, before: start.position.recordsBefore)
         tracks = ChunkTracks(from: base, start.position)
     }
@@ -249,7 +249,7 @@ package final class ChunkBuilder {
 
     /// Says that the collections of these record paths were found, whether or not anything is in them.
     func findCollections(_ paths: UInt64) {
-        unseenPaths.find(paths)
+        missingPaths.find(paths)
     }
 
     /// The line of an offset, from 1, and its column, from 1 in bytes.
@@ -297,7 +297,7 @@ package final class ChunkBuilder {
         let paths = layout.pathRuns
         end.enclosing = endsWithSource ? "" : enclosing
         end.recordsBefore = window.recordsBefore
-        end.unseenPaths = unseenPaths.left(besides: paths, window.recordsBefore)
+        end.missingPaths = missingPaths.left(besides: paths, window.recordsBefore)
         try writeLines()
         let entry = ChunkEntry(
             number: writer.nextNumber,

@@ -7,7 +7,7 @@ struct MissingPaths {
     /// - Parameter start: where the split begins or continues.
     init(at start: SplitPosition, _ settings: ChunkBuilder.Settings) {
         pathCount = settings.pathCount
-        let paths = start.byteOffset == 0 ? Array(0..<pathCount) : start.unseenPaths ?? []
+        let paths = start.byteOffset == 0 ? Array(0..<pathCount) : start.missingPaths ?? []
         // Nothing is looked for where nothing is wanted.
         self.paths = settings.limits.limit == 0 ? 0 : paths.reduce(0) { $0 | 1 << UInt64($1) }
     }

@@ -159,7 +159,7 @@ struct SplitTool {
             bytes += entry.endByte - entry.firstByte
             outside.merge(entry.outside, uniquingKeysWith: +)
             guard entry.isLast else { return }
-            for path in entry.end.unseenPaths ?? [] { unseen[shapes[entry.source].paths[path], default: 0] += 1 }
+            for path in entry.end.missingPaths ?? [] { unseen[shapes[entry.source].paths[path], default: 0] += 1 }
         }
 
         func summary(directory: String) -> SplitSummary {

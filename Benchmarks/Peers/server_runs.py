@@ -24,7 +24,7 @@ def description(machine, server):
     return found + [("beside it", " · ".join(peers))] if found and peers else found
 
 
-class ServerRun(Import):
+class ServeRun(Import):
     """One program that puts the people into a table of the server."""
 
     is_importer = False
@@ -58,7 +58,7 @@ class ServerRun(Import):
         return []
 
 
-class ImportServer(ServerRun):
+class ImportServer(ServeRun):
     """`importer import` with its defaults; the whole process is timed."""
 
     is_importer = True
@@ -82,7 +82,7 @@ class ImportServer(ServerRun):
         return [self.name + ".chunks"]
 
 
-class FloorServer(ServerRun):
+class FloorServer(ServeRun):
     r"""`psql \copy` of the rows in COPY's binary format; the whole process is timed."""
 
     def __init__(self, name, title, data, server):
@@ -93,7 +93,7 @@ class FloorServer(ServerRun):
         return self.server.shell("-c", rf"\copy {SCHEMA}.people FROM '{self.source}' (FORMAT binary)")
 
 
-class DuckDBServer(ServerRun):
+class DuckDBServer(ServeRun):
     """DuckDB's PostgreSQL extension and `INSERT … SELECT … FROM read_json(…)`, without Python's start."""
 
     def lacking(self, machine):
@@ -105,7 +105,7 @@ class DuckDBServer(ServerRun):
             DUCKDB_COLUMNS)
 
 
-class Pgloader(ServerRun):
+class Pgloader(ServeRun):
     """pgloader of the rows as CSV; the whole process is timed."""
 
     def __init__(self, name, title, data, server):

@@ -23,8 +23,8 @@ struct ServerConnection: Sendable {
                     let (answer, closes) = await handler.answer(head)
                     try await send(answer, isHead: head.method == "HEAD", closes: closes)
                     if closes { return await drain() }
-                } catch let error as AnswerError {
-                    try await send(Answer(error), isHead: false, closes: true)
+                } catch let error as ResponseError {
+                    try await send(Response(error), isHead: false, closes: true)
                     return await drain()
                 }
             }
@@ -44,7 +44,7 @@ struct ServerConnection: Sendable {
                 return Array(bytes[..<before])
             }
             guard bytes.count < Self.longestHead else {
-                throw AnswerError(
+                throw ResponseError(
                     .headTooLong,
                     "the request's headers have more than \(Self.longestHead) bytes",
                     advice: "Send fewer or shorter headers."
@@ -59,7 +59,7 @@ struct ServerConnection: Sendable {
             group.addTask { try await socket.read(atMost: 4096) }
             group.addTask {
                 try await Task.sleep(until: deadline, clock: .continuous)
-                throw AnswerError(
+                throw ResponseError(
                     .requestTimeout,
                     "the request's headers took more than \(Self.longestWait) s",
                     advice: "Send them at once, with an empty line at their end."
@@ -70,7 +70,7 @@ struct ServerConnection: Sendable {
         }
     }
 
-    private func send(_ answer: Answer, isHead: Bool, closes: Bool) async throws {
+    private func send(_ answer: Response, isHead: Bool, closes: Bool) async throws {
         var lines = ["HTTP/1.1 \(answer.status.rawValue) \(answer.status.phrase)", "Content-Type: \(answer.type)"]
         lines += (answer.headers + handler.headersOfAll).map { "\($0.name): \($0.value)" }
         if closes { lines.append("Connection: close") }
@@ -110,14 +110,14 @@ struct RequestHead: Sendable {
     /// Whether nothing is asked after it.
     let closes: Bool
 
-    /// - Throws: `AnswerError` where the first line is not that of a request.
-    init(_ bytes: [UInt8]) throws(AnswerError) {
+    /// - Throws: `ResponseError` where the first line is not that of a request.
+    init(_ bytes: [UInt8]) throws(ResponseError) {
         let lines = bytes.split(separator: UInt8(ascii: "\n")).map {
             String(decoding: $0, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         }
         let words = lines.first?.split(separator: " ") ?? []
         guard words.count == 3, words[2].hasPrefix("HTTP/1.") else {
-            throw AnswerError(.badRequest, "the request is not HTTP/1.1", advice: "Ask with a browser, or with curl.")
+            throw ResponseError(.badRequest, "the request is not HTTP/1.1", advice: "Ask with a browser, or with curl.")
         }
         method = String(words[0])
         target = String(words[1])

@@ -4,13 +4,13 @@ struct ServerHandler: Sendable {
     let routes: Routes
 
     /// The answer, and whether the connection ends with it.
-    func answer(_ head: RequestHead) async -> (answer: Answer, closes: Bool) {
+    func answer(_ head: RequestHead) async -> (answer: Response, closes: Bool) {
         // What follows the headers is never read, so nothing else can follow it.
         let hasBody = head.headers["content-length"].map { $0 != "0" } ?? (head.headers["transfer-encoding"] != nil)
         let closes = head.closes || hasBody
         do {
             guard head.target.utf8.count <= AccessCheck.longestTarget else {
-                throw AnswerError(
+                throw ResponseError(
                     .targetTooLong,
                     "the address has more than \(AccessCheck.longestTarget) bytes",
                     advice: "Shorten the predicate."
@@ -27,8 +27,8 @@ struct ServerHandler: Sendable {
             let answer = if let refusal { refusal } else { try await routes.answer(asked) }
             return (answer, closes)
         } catch {
-            let error = AnswerError(error)
-            var answer = Answer(error)
+            let error = ResponseError(error)
+            var answer = Response(error)
             if error.status == .methodNotAllowed {
                 answer.headers.append(("Allow", AccessCheck.methods.joined(separator: ", ")))
             }
@@ -46,7 +46,7 @@ struct ServerHandler: Sendable {
     }
 }
 
-extension Answer.Status {
+extension Response.Status {
     /// The status as the first line of an answer says it.
     var phrase: String {
         switch self {

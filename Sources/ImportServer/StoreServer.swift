@@ -51,7 +51,7 @@ package struct StoreServer: Sendable {
             page: PageDocument(),
             observer: observer,
             pool: pool,
-            entities: EntityMemory(pool: pool)
+            entities: EntityCache(pool: pool)
         )
         socket.serve(ServerHandler(access: access, routes: routes))
         Task.detached {

@@ -135,7 +135,7 @@ public final class ImportPipeline: Sendable {
         transformers: TransformerRegistry = .standard,
         merges: MergeCenter = MergeCenter()
     ) where Records.Element: Encodable & Sendable {
-        let given = GivenRecords(records, of: entity)
+        let given = ProgramRecords(records, of: entity)
         let request = Self.request(given, entity, job)
         self.init(request, store.filePath, run, transformers, merges, SourceOpener(records: given))
     }
@@ -162,13 +162,13 @@ public final class ImportPipeline: Sendable {
         transformers: TransformerRegistry = .standard,
         merges: MergeCenter = MergeCenter()
     ) where Records.Element: Encodable & Sendable {
-        let given = GivenRecords(asynchronous: records, of: entity)
+        let given = ProgramRecords(asynchronous: records, of: entity)
         let request = Self.request(given, entity, job)
         self.init(request, store.filePath, run, transformers, merges, SourceOpener(records: given))
     }
 
     /// The job of a program's own records: each line is one, whatever it holds.
-    private static func request(_ records: GivenRecords, _ entity: String, _ job: JobOptions) -> Request {
+    private static func request(_ records: ProgramRecords, _ entity: String, _ job: JobOptions) -> Request {
         var job = job
         job.records = [.root]
         job.entity = entity
@@ -244,7 +244,7 @@ public final class ImportPipeline: Sendable {
         transformers: TransformerRegistry = .standard,
         merges: MergeCenter = MergeCenter()
     ) where Records.Element == RepairedRecord {
-        let request = RetryRequest(records: .given(GivenRepairs(records)), model: model)
+        let request = RetryRequest(records: .given(ProgramRepairs(records)), model: model)
         self.init(.retry(request), store.filePath, run, transformers, merges)
     }
 
@@ -341,10 +341,11 @@ public final class ImportPipeline: Sendable {
         try check(destination)
         try destination.lock()
         if case .mirror(let job, let options) = request {
-            let (report, wasDone) = try MirrorJob(context: context(interruption), destination: destination).run(
-                job,
-                options
-            )
+            let (report, wasDone) = try WithheldDeletionJob(context: context(interruption), destination: destination)
+                .run(
+                    job,
+                    options
+                )
             return Outcome(report: report, wasAlreadyFinished: wasDone)
         }
         let decision = try destination.tidyingUp { try decide(in: destination, isPlanning: false, interruption) }
@@ -358,7 +359,7 @@ public final class ImportPipeline: Sendable {
             return try change(job, decision, in: destination, context(interruption))
         }
         try checkStoreModel(decision)
-        let begun = try StartJob(context(interruption), in: destination).start(decision)
+        let begun = try StartPhase(context(interruption), in: destination).start(decision)
         begunJob.withLock { $0 = begun.job.id }
         defer { if destination.isLost { begunJob.withLock { $0 = nil } } }
         let report = try begun.go { try Self.phases($0, into: destination) }
@@ -409,7 +410,7 @@ public final class ImportPipeline: Sendable {
             runOptions.indexes.isEmpty ? [] : try destination.read { try $0.wordsOfIndexesLeftOut(of: job) }
         destination.tidyUp()
         progress.update {
-            $0.messages += built.map { "built the index \($0)" as ImportText } + leftOut
+            $0.messages += built.map { "built the index \($0)" as MessageText } + leftOut
             $0.phase = .finished
         }
         return Outcome(
@@ -423,7 +424,7 @@ public final class ImportPipeline: Sendable {
     /// Resumes a patch or an undo, or retries changes.
     private func change(
         _ job: StoredJob,
-        _ decision: JobOpening.Decision,
+        _ decision: JobResolver.Decision,
         in destination: some RecordDestination,
         _ context: RunContext
     ) throws -> Outcome {
@@ -431,26 +432,26 @@ public final class ImportPipeline: Sendable {
             throw ImportError(.fault, at: store, "changes of a store that is not SQLite's")
         }
         do {
-            let report = try ChangeResumption(context: context, destination: destination).run(job, decision)
+            let report = try ChangeJobResumer(context: context, destination: destination).run(job, decision)
             return Outcome(report: report, wasAlreadyFinished: false)
-        } catch let stop as ChangeStop {
+        } catch let stop as ConflictStop {
             throw ImportError.conflicts(Int64(stop.conflicts.count), at: store, isBegun: true)
         }
     }
 
     /// What the model that is given changes of the store; nil without one.
-    private var migration: ImportMigration? {
+    private var migration: AutomaticMigration? {
         guard destinationMaker == nil, case .sources(_, let job) = request else { return nil }
-        return job.model.map { ImportMigration(store: store, model: $0, transformers: transformers) }
+        return job.model.map { AutomaticMigration(store: store, model: $0, transformers: transformers) }
     }
 
-    private func checkStoreModel(_ decision: JobOpening.Decision) throws {
+    private func checkStoreModel(_ decision: JobResolver.Decision) throws {
         if case .begin(_, _, nil, nil) = decision { try migration?.check() }
     }
 
-    private func checkDisk(_ decision: JobOpening.Decision) throws {
+    private func checkDisk(_ decision: JobResolver.Decision) throws {
         guard case .begin(let job, _, _, _) = decision else { return }
-        let room = DiskRoom(job: job, store: store, opener: opener, chunkSize: Int64(runOptions.chunkSize))
+        let room = DiskSpaceCheck(job: job, store: store, opener: opener, chunkSize: Int64(runOptions.chunkSize))
         if let warning = try room.check() {
             progress.update { $0.messages.append(warning) }
         }
@@ -474,7 +475,7 @@ public final class ImportPipeline: Sendable {
         in destination: some RecordDestination,
         isPlanning: Bool,
         _ interruption: Interruption
-    ) throws -> JobOpening.Decision {
+    ) throws -> JobResolver.Decision {
         var options = JobOptions()
         if case .sources(_, let given) = request {
             try given.check()
@@ -494,7 +495,7 @@ public final class ImportPipeline: Sendable {
             progress.update { $0.messages.append(text) }
         }
         return try destination.read { journal in
-            let opening = JobOpening(
+            let opening = JobResolver(
                 store: store,
                 options: options,
                 run: runOptions,
@@ -520,7 +521,7 @@ public final class ImportPipeline: Sendable {
         case .retry(let request): model = request.model
         case .resume, .mirror: model = nil
         }
-        try JobOpening.check(model, transformers)
+        try JobResolver.check(model, transformers)
     }
 
     /// Says what `run` would do, without making or changing anything; blocks this thread as long.
@@ -565,7 +566,7 @@ public final class ImportPipeline: Sendable {
     }
 
     /// What the request means for the store as it is, for a call that does not run it.
-    private func look(_ interruption: Interruption) throws -> JobOpening.Decision {
+    private func look(_ interruption: Interruption) throws -> JobResolver.Decision {
         guard !isSpent.load(ordering: .relaxed) else { throw spent }
         let destination = try destination()
         try check(destination)

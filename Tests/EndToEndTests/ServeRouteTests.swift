@@ -14,7 +14,7 @@ struct ServeRouteTests {
         try FedRecords.finishedStore(directory)
     }
 
-    private func checkHeaders(_ answer: HTTPClient.Answer, _ what: String) {
+    private func checkHeaders(_ answer: HTTPClient.Response, _ what: String) {
         #expect(answer.headers["x-content-type-options"] == "nosniff", "\(what)")
         #expect(answer.headers["referrer-policy"] == "no-referrer", "\(what)")
         #expect(answer.headers["cache-control"] == "no-store", "\(what)")

@@ -115,7 +115,7 @@ struct DocumentationTests {
                 "deleted_list": [], "conflicts": 0, "conflict_list": []}
             """#
         )
-        let status = StatusRecord(report: report, unfinished: [], jobs: [])
+        let status = StatusReport(report: report, unfinished: [], jobs: [])
         let table = try #require(article.sections["The report"])
         let rows = Set(
             table.split(separator: "\n").filter { $0.hasPrefix("| `") }.flatMap { row in
@@ -125,7 +125,7 @@ struct DocumentationTests {
         #expect(rows == (try Self.keys(of: JSONText.line(status))))
         let others = [
             "Progress": try ProgressLine.json(Samples.frame(), state: "running"),
-            "Rejects": try JSONText.line(RejectRecord(reject: Samples.reject(record: [0xFF]), showsRecord: true)),
+            "Rejects": try JSONText.line(RejectJSON(reject: Samples.reject(record: [0xFF]), showsRecord: true)),
         ]
         for (name, line) in others {
             let section = try #require(article.sections[name])

@@ -81,7 +81,7 @@ struct OutputTextTests {
 
     @Test func statusForScriptsHasTheReportsKeysAndTheUnfinishedJobs() throws {
         let open = try Samples.report(#"{"state": "interrupted", "job": 2}"#)
-        let text = try JSONText.document(StatusRecord(report: open, unfinished: [open], jobs: []))
+        let text = try JSONText.document(StatusReport(report: open, unfinished: [open], jobs: []))
         #expect(try JSONDecoder().decode(ImportReport.self, from: Data(text.utf8)) == open)
         let object = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
         let unfinished = try #require(object["unfinished"] as? [[String: Any]])
@@ -143,7 +143,7 @@ struct OutputTextTests {
             CheckText(checks: checks, tables: [try table(deleted: 1)]).text(.quiet)
                 == "All 2 checks hold; 1 table was changed by other programs.\n"
         )
-        let json = try JSONText.line([CheckRecord(checks[0]), CheckRecord(unfinished: open)])
+        let json = try JSONText.line([CheckJSON(checks[0]), CheckJSON(unfinished: open)])
         #expect(json.contains(#"{"detail":"ok","holds":true,"name":"the database is sound"}"#))
         #expect(json.contains(#""name":"job 1: is not finished","note":true}"#))
     }
@@ -306,7 +306,7 @@ struct OutputTextTests {
         let reject = Samples.reject(source: "a\u{1B}[2J\nb", record: Array("{\"a\":\"\u{1B}[31m\u{9B}1m\"}".utf8))
         #expect(Samples.isHarmless(RejectText.text(reject, showsRecord: true)))
         #expect(RejectText.text(reject, showsRecord: true).split(separator: "\n").count == 3)
-        #expect(Samples.isHarmless(try JSONText.line(RejectRecord(reject: reject, showsRecord: true))))
+        #expect(Samples.isHarmless(try JSONText.line(RejectJSON(reject: reject, showsRecord: true))))
     }
 
     @Test func escapedJSONReadsAsItWas() throws {
@@ -321,7 +321,7 @@ struct OutputTextTests {
         let reject = Samples.reject(record: Array(#"{"secret": 1}"#.utf8))
         #expect(!RejectText.text(reject, showsRecord: false).contains("secret"))
         #expect(RejectText.text(reject, showsRecord: true).contains("secret"))
-        #expect(!(try JSONText.line(RejectRecord(reject: reject, showsRecord: false)).contains("secret")))
+        #expect(!(try JSONText.line(RejectJSON(reject: reject, showsRecord: false)).contains("secret")))
     }
 
     @Test func aRejectSaysWhatAndWhere() {
@@ -344,7 +344,7 @@ struct OutputTextTests {
     }
 
     @Test func bytesThatAreNotTextComeInBase64() throws {
-        let line = try JSONText.line(RejectRecord(reject: Samples.reject(record: [0xFF, 0x00]), showsRecord: true))
+        let line = try JSONText.line(RejectJSON(reject: Samples.reject(record: [0xFF, 0x00]), showsRecord: true))
         #expect(line.contains(#""record_base64":"/wA=""#))
     }
 

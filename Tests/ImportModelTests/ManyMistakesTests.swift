@@ -126,12 +126,12 @@ struct ManyMistakesTests {
             ("minLenght", "minLength"), ("bit", "bits"), ("wallclock", "wallClock"),
         ])
     func saysWhichKeyIsMeant(slip: String, key: String) {
-        #expect(NearName.nearest(to: slip, among: AttributeKey.allCases.map(\.rawValue)) == key)
+        #expect(NameSuggestion.nearest(to: slip, among: AttributeKey.allCases.map(\.rawValue)) == key)
     }
 
     @Test(arguments: ["", "x", "mix", "nullable", "comment", "description", "relationships", "min max"])
     func saysNothingWhereNoKeyIsNear(name: String) {
-        #expect(NearName.nearest(to: name, among: AttributeKey.allCases.map(\.rawValue)) == nil)
+        #expect(NameSuggestion.nearest(to: name, among: AttributeKey.allCases.map(\.rawValue)) == nil)
     }
 
     @Test func namesEveryMistakeOfAFileOnce() {

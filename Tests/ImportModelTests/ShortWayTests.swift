@@ -11,7 +11,7 @@ struct ShortWayTests {
         for _ in 0..<50_000 {
             let text = Self.number(&random)
             withView(text) { view in
-                let form = NumberForm(view)
+                let form = JSONNumber(view)
                 if let value = view.shortDecimal {
                     taken += 1
                     #expect(form?.double.bitPattern == value.bitPattern, "\(text)")
@@ -73,7 +73,7 @@ struct ShortWayTests {
         withView(text) { view in
             guard isUTCInstant(view), view.count == 20 || view.count == 24 && view[19] == UInt8(ascii: "."),
                 view[10] == UInt8(ascii: "T"), view[view.count - 1] == UInt8(ascii: "Z"),
-                view[view.count - 2] != UInt8(ascii: " "), let date = WrittenDate(iso8601: view),
+                view[view.count - 2] != UInt8(ascii: " "), let date = ParsedDate(iso8601: view),
                 let instant = Instant(seconds: date.clockSeconds, milliseconds: date.milliseconds)
             else { return nil }
             var output: [UInt8] = []

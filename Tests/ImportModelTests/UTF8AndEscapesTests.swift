@@ -51,9 +51,9 @@ struct UTF8AndEscapesTests {
     private func unescaped(_ text: String) -> (text: String, isLone: Bool) {
         var output: [UInt8] = Array("<".utf8)
         let isLone = withView(text) { view in
-            let isLone = Unescaping.append(view, to: &output)
-            #expect((Unescaping.firstLoneSurrogate(in: view) != nil) == isLone)
-            #expect(Unescaping.hasNUL(in: view) == output.contains(0))
+            let isLone = JSONUnescaper.append(view, to: &output)
+            #expect((JSONUnescaper.firstLoneSurrogate(in: view) != nil) == isLone)
+            #expect(JSONUnescaper.hasNUL(in: view) == output.contains(0))
             return isLone
         }
         return (String(decoding: output.dropFirst(), as: UTF8.self), isLone)
@@ -93,7 +93,7 @@ struct UTF8AndEscapesTests {
     @Test func doesNotReadPastBrokenEscapes() {
         for text in [#"\"#, #"\u"#, #"\u12"#, #"\u12g4"#, #"\ud800\"#, #"\ud800\u"#, #"\ud800\udc0"#] {
             var output: [UInt8] = []
-            _ = withView(text) { Unescaping.append($0, to: &output) }
+            _ = withView(text) { JSONUnescaper.append($0, to: &output) }
         }
     }
 }

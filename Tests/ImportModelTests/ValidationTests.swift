@@ -47,7 +47,7 @@ struct ValidationTests {
             )
             let isLess = withView(one) { one in
                 withView(other) { other in
-                    NumberForm(one).flatMap { one in NumberForm(other).map { one.isLess(than: $0) } }
+                    JSONNumber(one).flatMap { one in JSONNumber(other).map { one.isLess(than: $0) } }
                 }
             }
             #expect(isLess == ((Double(one) ?? .nan) < (Double(other) ?? .nan)), "\(one) < \(other)")

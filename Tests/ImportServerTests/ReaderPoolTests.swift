@@ -10,7 +10,7 @@ struct ReaderPoolTests {
     @Test func aQueryThatTakesTooLongIsStopped() async throws {
         let directory = try TemporaryDirectory()
         let pool = ReaderPool(store: directory.path("none.sqlite"), limit: .milliseconds(10))
-        let error = await #expect(throws: AnswerError.self) {
+        let error = await #expect(throws: ResponseError.self) {
             try await pool.read { _, interruption in
                 while !interruption.isRequested {}
                 throw ImportError(.interrupted, "interrupted")

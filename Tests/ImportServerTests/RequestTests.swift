@@ -21,7 +21,7 @@ struct RequestTests {
 
     @Test(arguments: ["/%", "/%4", "/%zz", "/%FF", "/%C3%28"])
     func whatIsNoTextIsRefused(path: String) {
-        #expect(throws: AnswerError.self) { try request(path) }
+        #expect(throws: ResponseError.self) { try request(path) }
     }
 
     @Test func wildcardsAreAskedByAddressesOnly() {
@@ -49,8 +49,8 @@ struct RequestTests {
 
     @Test func aMistakeIsCountedInUnitsOfUTF16() throws {
         let error = RecordPredicateError("what", in: "'𝄞é' = agee", at: 11..<15)
-        #expect(AnswerError(error).place == 8..<12)
+        #expect(ResponseError(error).place == 8..<12)
         let beyond = RecordPredicateError("what", in: "é", at: 2..<900)
-        #expect(AnswerError(beyond).place == 1..<1)
+        #expect(ResponseError(beyond).place == 1..<1)
     }
 }

@@ -5,13 +5,13 @@ import Testing
 
 /// What is kept of how fast an import has been.
 struct ThroughputHistoryTests {
-    private func figures(_ records: Int64, job: Int64? = 1, state: ImportReport.State = .running) -> WatchFigures {
+    private func figures(_ records: Int64, job: Int64? = 1, state: ImportReport.State = .running) -> WatchStatistics {
         var look = StoreSnapshot()
         look.job = job
         look.state = state
         look.hasModel = true
         look.records = records
-        return WatchFigures(look: look)
+        return WatchStatistics(look: look)
     }
 
     @Test func aSampleASecondForTenMinutes() {

@@ -3,7 +3,7 @@ import Foundation
 /// Asks a server on this machine, byte for byte as a test says.
 package struct HTTPClient: Sendable {
     /// What came back.
-    package struct Answer: Sendable {
+    package struct Response: Sendable {
         package let status: Int
         /// By their names in lower case.
         package let headers: [String: String]
@@ -41,7 +41,7 @@ package struct HTTPClient: Sendable {
         method: String = "GET",
         headers: [String: String] = [:],
         body: String = ""
-    ) throws -> Answer {
+    ) throws -> Response {
         var all = ["Host": host, "Connection": "close"].merging(headers) { $1 }
         if !body.isEmpty { all["Content-Length"] = "\(body.utf8.count)" }
         let lines = all.filter { !$0.value.isEmpty }.map { "\($0.key): \($0.value)\r\n" }.sorted()
@@ -51,7 +51,7 @@ package struct HTTPClient: Sendable {
     }
 
     /// The first answer in what a server has sent.
-    package static func answer(in bytes: Data) throws -> Answer {
+    package static func answer(in bytes: Data) throws -> Response {
         guard let end = bytes.range(of: Data("\r\n\r\n".utf8)) else {
             throw NeverCame("an answer: \(String(decoding: bytes, as: UTF8.self))")
         }
@@ -63,7 +63,7 @@ package struct HTTPClient: Sendable {
             headers[halves[0].lowercased()] = halves[1].trimmingCharacters(in: .whitespaces)
         }
         let status = lines[0].split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-        return Answer(status: status, headers: headers, body: Data(bytes[end.upperBound...]))
+        return Response(status: status, headers: headers, body: Data(bytes[end.upperBound...]))
     }
 
     /// A connection that a test holds, reads when it likes, and closes.
@@ -135,7 +135,7 @@ package final class EventReader {
     }
 
     /// The answer that the stream is the body of, without the body.
-    package let answer: HTTPClient.Answer
+    package let answer: HTTPClient.Response
     private let connection: HTTPClient.Connection
     private var chunked: Data
     private var text = Data()

@@ -24,11 +24,11 @@ extension ChangeLineReader {
 
     /// The change that a resolved conflict comes to.
     ///
-    /// - Throws: `ChangeJSON.Fault` where it is open.
-    package func resolution(of line: ByteView) throws(ChangeJSON.Fault) -> ObjectChange {
+    /// - Throws: `ChangeSetScanner.Fault` where it is open.
+    package func resolution(of line: ByteView) throws(ChangeSetScanner.Fault) -> ObjectChange {
         let conflict = try conflict(line)
         guard let change = conflict.resolution else {
-            throw ChangeJSON.Fault(
+            throw ChangeSetScanner.Fault(
                 reason: "a conflict that is open",
                 byteOffset: 0,
                 advice: "Give each conflict a \"take\": \"base\", \"ours\", \"theirs\", or an object with values."
@@ -38,8 +38,8 @@ extension ChangeLineReader {
     }
 
     /// Reads a conflict.
-    package func conflict(_ line: ByteView) throws(ChangeJSON.Fault) -> MergeConflict {
-        var json = try ChangeJSON(line)
+    package func conflict(_ line: ByteView) throws(ChangeSetScanner.Fault) -> MergeConflict {
+        var json = try ChangeSetScanner(line)
         var ahead = json
         let name = try Self.entityName(&ahead)
         guard let name else { throw json.fault("a conflict without entityName") }
@@ -74,13 +74,15 @@ extension ChangeLineReader {
     }
 
     private func side(
-        _ json: inout ChangeJSON,
+        _ json: inout ChangeSetScanner,
         of entity: Entity
-    ) throws(ChangeJSON.Fault) -> [MergeConflict.Property]? {
+    ) throws(ChangeSetScanner.Fault) -> [MergeConflict.Property]? {
         try json.null() ? nil : try properties(&json, of: entity)
     }
 
-    private func take(_ json: inout ChangeJSON, of entity: Entity) throws(ChangeJSON.Fault) -> MergeConflict.Take? {
+    private func take(_ json: inout ChangeSetScanner, of entity: Entity) throws(ChangeSetScanner.Fault) -> MergeConflict
+        .Take?
+    {
         if try json.null() { return nil }
         if json.peek() == UInt8(ascii: "{") { return .values(try properties(&json, of: entity)) }
         switch try json.string() {
@@ -91,7 +93,8 @@ extension ChangeLineReader {
         }
     }
 
-    private func changes(_ json: inout ChangeJSON, _ conflict: inout MergeConflict) throws(ChangeJSON.Fault) {
+    private func changes(_ json: inout ChangeSetScanner, _ conflict: inout MergeConflict) throws(ChangeSetScanner.Fault)
+    {
         try json.openObject()
         while let key = try json.key() {
             guard key == "base" || key == "theirs" else {
@@ -105,11 +108,13 @@ extension ChangeLineReader {
     }
 
     private func properties(
-        _ json: inout ChangeJSON,
+        _ json: inout ChangeSetScanner,
         of entity: Entity
-    ) throws(ChangeJSON.Fault) -> [MergeConflict.Property] {
-        try members(&json) { json, name throws(ChangeJSON.Fault) in
-            guard let relationship = entity.relationships[ExactText(name)], entity.values[ExactText(name)] == nil else {
+    ) throws(ChangeSetScanner.Fault) -> [MergeConflict.Property] {
+        try members(&json) { json, name throws(ChangeSetScanner.Fault) in
+            guard let relationship = entity.relationships[BytewiseString(name)],
+                entity.values[BytewiseString(name)] == nil
+            else {
                 return .init(name, .stored(try entity.reader(name).value(&json)))
             }
             if try json.null() { return .init(name, .stored(.null)) }

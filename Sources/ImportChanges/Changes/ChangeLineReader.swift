@@ -5,41 +5,43 @@ import ImportSources
 /// Reads the changes of a change set, whose header says what their values are.
 package struct ChangeLineReader {
     package struct Entity {
-        package var identifier: [ExactText] = []
-        package var values: [ExactText: StoredValueReader] = [:]
-        package var relationships: [ExactText: ChangedEntity.Relationship] = [:]
+        package var identifier: [BytewiseString] = []
+        package var values: [BytewiseString: StoredValueReader] = [:]
+        package var relationships: [BytewiseString: ChangedEntity.Relationship] = [:]
 
-        package func reader(_ name: String) -> StoredValueReader { values[ExactText(name)] ?? StoredValueReader(nil) }
-        package func destination(_ name: String) -> String? { relationships[ExactText(name)]?.entity }
+        package func reader(_ name: String) -> StoredValueReader {
+            values[BytewiseString(name)] ?? StoredValueReader(nil)
+        }
+        package func destination(_ name: String) -> String? { relationships[BytewiseString(name)]?.entity }
     }
 
-    private let entities: [ExactText: Entity]
+    private let entities: [BytewiseString: Entity]
 
     /// - Parameters:
     ///   - header: the entities.
     ///   - converter: gives the values of attributes whose JSON does not fit their types.
     package init(_ header: [ChangedEntity], _ converter: StoredValueReader.Converter? = nil) {
-        var entities: [ExactText: Entity] = [:]
+        var entities: [BytewiseString: Entity] = [:]
         for described in header {
             var entity = Entity()
-            entity.identifier = described.identifier.map(ExactText.init)
+            entity.identifier = described.identifier.map(BytewiseString.init)
             for attribute in described.attributes {
-                entity.values[ExactText(attribute.name)] = StoredValueReader(attribute.description, converter)
+                entity.values[BytewiseString(attribute.name)] = StoredValueReader(attribute.description, converter)
             }
             for relationship in described.relationships {
-                entity.relationships[ExactText(relationship.name)] = relationship
+                entity.relationships[BytewiseString(relationship.name)] = relationship
             }
-            entities[ExactText(described.name)] = entity
+            entities[BytewiseString(described.name)] = entity
         }
         self.entities = entities
     }
 
-    package func entity(_ name: String?) -> Entity { name.flatMap { entities[ExactText($0)] } ?? Entity() }
+    package func entity(_ name: String?) -> Entity { name.flatMap { entities[BytewiseString($0)] } ?? Entity() }
 
     /// Reads a line: a change, or a conflict that is resolved.
-    package func change(_ line: ByteView) throws(ChangeJSON.Fault) -> ObjectChange {
+    package func change(_ line: ByteView) throws(ChangeSetScanner.Fault) -> ObjectChange {
         if Self.isConflict(line) { return try resolution(of: line) }
-        var json = try ChangeJSON(line)
+        var json = try ChangeSetScanner(line)
         // Keys may be in any order here; values are read by the entity.
         var ahead = json
         let name = try Self.entityName(&ahead)
@@ -48,7 +50,7 @@ package struct ChangeLineReader {
         return change
     }
 
-    package static func entityName(_ json: inout ChangeJSON) throws(ChangeJSON.Fault) -> String? {
+    package static func entityName(_ json: inout ChangeSetScanner) throws(ChangeSetScanner.Fault) -> String? {
         try json.openObject()
         while let key = try json.key() {
             if key == "entityName" { return try json.string() }
@@ -64,22 +66,24 @@ package struct ChangeLineReader {
         var kind: ObjectChange.Kind?
         /// In the order in which they are named first.
         var attributes: [AttributeChange] = []
-        var places: [ExactText: Int] = [:]
+        var places: [BytewiseString: Int] = [:]
         var hasOld = false
         var hasNew = false
 
         mutating func set(_ name: String, _ path: WritableKeyPath<AttributeChange, StoredValue?>, _ value: StoredValue)
         {
-            let place = places[ExactText(name)] ?? attributes.count
+            let place = places[BytewiseString(name)] ?? attributes.count
             if place == attributes.count {
                 attributes.append(AttributeChange(name))
-                places[ExactText(name)] = place
+                places[BytewiseString(name)] = place
             }
             attributes[place][keyPath: path] = value
         }
     }
 
-    package func change(_ json: inout ChangeJSON, of given: String?) throws(ChangeJSON.Fault) -> ObjectChange {
+    package func change(_ json: inout ChangeSetScanner, of given: String?) throws(ChangeSetScanner.Fault)
+        -> ObjectChange
+    {
         var draft = Draft()
         var name = given
         var entity = entity(name)
@@ -103,11 +107,11 @@ package struct ChangeLineReader {
             case "references": change.references = try references(&json, of: entity)
             case "relationships": change.relationships = try relationships(&json, of: entity)
             case "moved":
-                change.moved = try members(&json) { json, name throws(ChangeJSON.Fault) in
+                change.moved = try members(&json) { json, name throws(ChangeSetScanner.Fault) in
                     MovedObjects(name, try objects(&json, of: entity.destination(name)))
                 }
             case "order":
-                change.order = try members(&json) { json, name throws(ChangeJSON.Fault) in
+                change.order = try members(&json) { json, name throws(ChangeSetScanner.Fault) in
                     try order(&json, name, of: entity.destination(name))
                 }
             case "conflict": throw json.fault("a conflict whose first key is another one")
@@ -129,8 +133,8 @@ package struct ChangeLineReader {
     /// An object that is identified as another one than its attributes say would be found by nobody.
     private static func checkIdentifier(
         of change: ObjectChange,
-        _ json: borrowing ChangeJSON
-    ) throws(ChangeJSON.Fault) {
+        _ json: borrowing ChangeSetScanner
+    ) throws(ChangeSetScanner.Fault) {
         for part in change.identifier.values {
             guard let attribute = change.attributes.first(where: { $0.name.hasSameBytes(as: part.name) }) else {
                 continue
@@ -148,8 +152,8 @@ package struct ChangeLineReader {
     private func kind(
         of draft: Draft,
         _ change: ObjectChange,
-        _ json: borrowing ChangeJSON
-    ) throws(ChangeJSON.Fault) -> ObjectChange.Kind {
+        _ json: borrowing ChangeSetScanner
+    ) throws(ChangeSetScanner.Fault) -> ObjectChange.Kind {
         let seen: ObjectChange.Kind? =
             switch (draft.hasOld, draft.hasNew) {
             case (true, true): .updated
@@ -165,33 +169,37 @@ package struct ChangeLineReader {
         return kind
     }
 
-    private static func ordered(_ values: [NamedValue], _ names: [ExactText]) -> [NamedValue] {
+    private static func ordered(_ values: [NamedValue], _ names: [BytewiseString]) -> [NamedValue] {
         guard names.count == values.count else { return values }
-        let ordered = names.compactMap { name in values.first { ExactText($0.name) == name } }
+        let ordered = names.compactMap { name in values.first { BytewiseString($0.name) == name } }
         return ordered.count == values.count ? ordered : values
     }
 
     // MARK: Its parts
 
     package func members<Element>(
-        _ json: inout ChangeJSON,
-        _ read: (inout ChangeJSON, String) throws(ChangeJSON.Fault) -> Element
-    ) throws(ChangeJSON.Fault) -> [Element] {
+        _ json: inout ChangeSetScanner,
+        _ read: (inout ChangeSetScanner, String) throws(ChangeSetScanner.Fault) -> Element
+    ) throws(ChangeSetScanner.Fault) -> [Element] {
         var elements: [Element] = []
         try json.openObject()
         while let name = try json.key() { elements.append(try read(&json, name)) }
         return elements
     }
 
-    package func reference(_ json: inout ChangeJSON, of entity: Entity) throws(ChangeJSON.Fault) -> ObjectReference {
-        let values = try members(&json) { json, name throws(ChangeJSON.Fault) in
+    package func reference(_ json: inout ChangeSetScanner, of entity: Entity) throws(ChangeSetScanner.Fault)
+        -> ObjectReference
+    {
+        let values = try members(&json) { json, name throws(ChangeSetScanner.Fault) in
             NamedValue(name, try entity.reader(name).value(&json))
         }
         guard !values.isEmpty else { throw json.fault("an identifier without attributes") }
         return ObjectReference(Self.ordered(values, entity.identifier))
     }
 
-    package func objects(_ json: inout ChangeJSON, of name: String?) throws(ChangeJSON.Fault) -> [ObjectReference] {
+    package func objects(_ json: inout ChangeSetScanner, of name: String?) throws(ChangeSetScanner.Fault)
+        -> [ObjectReference]
+    {
         let entity = entity(name)
         var objects: [ObjectReference] = []
         try json.openArray()
@@ -200,10 +208,10 @@ package struct ChangeLineReader {
     }
 
     private func attributes(
-        _ json: inout ChangeJSON,
+        _ json: inout ChangeSetScanner,
         of entity: Entity,
         _ draft: inout Draft
-    ) throws(ChangeJSON.Fault) {
+    ) throws(ChangeSetScanner.Fault) {
         try json.openObject()
         while let key = try json.key() {
             switch key {
@@ -215,11 +223,11 @@ package struct ChangeLineReader {
     }
 
     private func side(
-        _ json: inout ChangeJSON,
+        _ json: inout ChangeSetScanner,
         _ path: WritableKeyPath<AttributeChange, StoredValue?>,
         of entity: Entity,
         _ draft: inout Draft
-    ) throws(ChangeJSON.Fault) {
+    ) throws(ChangeSetScanner.Fault) {
         if path == \.old { draft.hasOld = true } else { draft.hasNew = true }
         try json.openObject()
         while let name = try json.key() {
@@ -228,10 +236,10 @@ package struct ChangeLineReader {
     }
 
     private func references(
-        _ json: inout ChangeJSON,
+        _ json: inout ChangeSetScanner,
         of entity: Entity
-    ) throws(ChangeJSON.Fault) -> [ReferenceChange] {
-        try members(&json) { json, name throws(ChangeJSON.Fault) in
+    ) throws(ChangeSetScanner.Fault) -> [ReferenceChange] {
+        try members(&json) { json, name throws(ChangeSetScanner.Fault) in
             let destination = entity.destination(name)
             var sides: (old: ReferenceChange.Target?, new: ReferenceChange.Target?) = (nil, nil)
             var lists: (added: [ObjectReference]?, removed: [ObjectReference]?) = (nil, nil)
@@ -253,17 +261,17 @@ package struct ChangeLineReader {
     }
 
     private func target(
-        _ json: inout ChangeJSON,
+        _ json: inout ChangeSetScanner,
         _ destination: String?
-    ) throws(ChangeJSON.Fault) -> ReferenceChange.Target {
+    ) throws(ChangeSetScanner.Fault) -> ReferenceChange.Target {
         try json.null() ? .null : .object(reference(&json, of: entity(destination)))
     }
 
     private func order(
-        _ json: inout ChangeJSON,
+        _ json: inout ChangeSetScanner,
         _ name: String,
         of destination: String?
-    ) throws(ChangeJSON.Fault) -> OrderChange {
+    ) throws(ChangeSetScanner.Fault) -> OrderChange {
         var order = OrderChange(name, old: nil, new: nil)
         try json.openObject()
         while let key = try json.key() {
@@ -279,10 +287,10 @@ package struct ChangeLineReader {
     // MARK: What it owns
 
     private func relationships(
-        _ json: inout ChangeJSON,
+        _ json: inout ChangeSetScanner,
         of entity: Entity
-    ) throws(ChangeJSON.Fault) -> [OwnedChange] {
-        try members(&json) { json, name throws(ChangeJSON.Fault) in
+    ) throws(ChangeSetScanner.Fault) -> [OwnedChange] {
+        try members(&json) { json, name throws(ChangeSetScanner.Fault) in
             let destination = entity.destination(name)
             guard json.peek() == UInt8(ascii: "{") else {
                 var changes: [ObjectChange] = []
@@ -310,7 +318,8 @@ package struct ChangeLineReader {
         }
     }
 
-    package func values(_ json: inout ChangeJSON, of name: String?) throws(ChangeJSON.Fault) -> [OwnedValue] {
+    package func values(_ json: inout ChangeSetScanner, of name: String?) throws(ChangeSetScanner.Fault) -> [OwnedValue]
+    {
         let entity = entity(name)
         var values: [OwnedValue] = []
         try json.openArray()
@@ -318,7 +327,7 @@ package struct ChangeLineReader {
             var value = OwnedValue([])
             try json.openObject()
             while let key = try json.key() {
-                guard let relationship = entity.relationships[ExactText(key)] else {
+                guard let relationship = entity.relationships[BytewiseString(key)] else {
                     value.attributes.append(NamedValue(key, try entity.reader(key).value(&json)))
                     continue
                 }

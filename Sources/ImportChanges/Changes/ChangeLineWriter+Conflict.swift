@@ -5,7 +5,7 @@ import ImportSources
 extension ChangeLineWriter {
     /// Appends a conflict, without a line break.
     package func append(_ conflict: MergeConflict, to output: inout [UInt8]) {
-        let entity = entities[ExactText(conflict.entity)] ?? Entity()
+        let entity = entities[BytewiseString(conflict.entity)] ?? Entity()
         output.append(
             contentsOf: "{\"conflict\":\(conflict.number),\"kind\":\"\(conflict.kind.rawValue)\",\"entityName\":".utf8
         )
@@ -46,7 +46,7 @@ extension ChangeLineWriter {
         output.append(UInt8(ascii: "{"))
         for (index, property) in properties.enumerated() {
             if index > 0 { output.append(UInt8(ascii: ",")) }
-            let name = ExactText(property.name)
+            let name = BytewiseString(property.name)
             StoredValueWriter.appendString(property.name, to: &output)
             output.append(UInt8(ascii: ":"))
             let destination = entity.owned[name] ?? entity.references[name]
@@ -54,7 +54,7 @@ extension ChangeLineWriter {
             case .stored(let value):
                 (entity.values[name] ?? StoredValueWriter(nil)).append(value, to: &output)
             case .object(let object):
-                append(object, of: destination.flatMap { entities[ExactText($0)] } ?? Entity(), to: &output)
+                append(object, of: destination.flatMap { entities[BytewiseString($0)] } ?? Entity(), to: &output)
             case .objects(let objects): append(objects, of: destination, to: &output)
             case .values(let values): append(values, of: destination, to: &output)
             case .links(let added, let removed):

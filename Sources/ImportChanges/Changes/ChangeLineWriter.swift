@@ -10,25 +10,25 @@ package struct ChangeLineWriter {
     package static let version = 1
 
     package struct Entity {
-        package var values: [ExactText: StoredValueWriter] = [:]
+        package var values: [BytewiseString: StoredValueWriter] = [:]
         /// The relationships to one object: its change is not in an array.
-        var toOnes: Set<ExactText> = []
+        var toOnes: Set<BytewiseString> = []
         /// The entity that an owned relationship leads to.
-        package var owned: [ExactText: String] = [:]
-        package var references: [ExactText: String] = [:]
+        package var owned: [BytewiseString: String] = [:]
+        package var references: [BytewiseString: String] = [:]
     }
 
-    package let entities: [ExactText: Entity]
+    package let entities: [BytewiseString: Entity]
 
     package init(_ header: [ChangedEntity]) {
-        var entities: [ExactText: Entity] = [:]
+        var entities: [BytewiseString: Entity] = [:]
         for described in header {
             var entity = Entity()
             for attribute in described.attributes {
-                entity.values[ExactText(attribute.name)] = StoredValueWriter(attribute.description)
+                entity.values[BytewiseString(attribute.name)] = StoredValueWriter(attribute.description)
             }
             for relationship in described.relationships {
-                let name = ExactText(relationship.name)
+                let name = BytewiseString(relationship.name)
                 if relationship.isOwned {
                     entity.owned[name] = relationship.entity
                     if !relationship.isToMany { entity.toOnes.insert(name) }
@@ -37,7 +37,7 @@ package struct ChangeLineWriter {
                     if !relationship.isToMany { entity.toOnes.insert(name) }
                 }
             }
-            entities[ExactText(described.name)] = entity
+            entities[BytewiseString(described.name)] = entity
         }
         self.entities = entities
     }
@@ -80,7 +80,7 @@ package struct ChangeLineWriter {
 
     /// Appends a change, without a line break.
     package func append(_ change: ObjectChange, to output: inout [UInt8]) {
-        let entity = entities[ExactText(change.entity)] ?? Entity()
+        let entity = entities[BytewiseString(change.entity)] ?? Entity()
         output.append(contentsOf: "{\"change\":\"\(change.kind.rawValue)\",\"entityName\":".utf8)
         StoredValueWriter.appendString(change.entity, to: &output)
         output.append(contentsOf: ",\"identifier\":".utf8)
@@ -90,7 +90,7 @@ package struct ChangeLineWriter {
         var list = List("references")
         for reference in change.references {
             list.append(reference.name, to: &output)
-            append(reference.content, to: entity.references[ExactText(reference.name)], to: &output)
+            append(reference.content, to: entity.references[BytewiseString(reference.name)], to: &output)
         }
         list.end(&output)
         list = List("relationships")
@@ -102,13 +102,13 @@ package struct ChangeLineWriter {
         list = List("moved")
         for moved in change.moved {
             list.append(moved.name, to: &output)
-            append(moved.objects, of: entity.owned[ExactText(moved.name)], to: &output)
+            append(moved.objects, of: entity.owned[BytewiseString(moved.name)], to: &output)
         }
         list.end(&output)
         list = List("order")
         for order in change.order {
             list.append(order.name, to: &output)
-            let name = ExactText(order.name)
+            let name = BytewiseString(order.name)
             append(order, of: entity.owned[name] ?? entity.references[name], to: &output)
         }
         list.end(&output)
@@ -156,7 +156,7 @@ package struct ChangeLineWriter {
     package func append(_ name: String, _ value: StoredValue, of entity: Entity, to output: inout [UInt8]) {
         StoredValueWriter.appendString(name, to: &output)
         output.append(UInt8(ascii: ":"))
-        (entity.values[ExactText(name)] ?? StoredValueWriter(nil)).append(value, to: &output)
+        (entity.values[BytewiseString(name)] ?? StoredValueWriter(nil)).append(value, to: &output)
     }
 
     package func append(_ identifier: ObjectReference, of entity: Entity, to output: inout [UInt8]) {
@@ -169,7 +169,7 @@ package struct ChangeLineWriter {
     }
 
     package func append(_ objects: [ObjectReference], of entity: String?, to output: inout [UInt8]) {
-        let entity = entity.flatMap { entities[ExactText($0)] } ?? Entity()
+        let entity = entity.flatMap { entities[BytewiseString($0)] } ?? Entity()
         output.append(UInt8(ascii: "["))
         for (index, object) in objects.enumerated() {
             if index > 0 { output.append(UInt8(ascii: ",")) }
@@ -179,7 +179,7 @@ package struct ChangeLineWriter {
     }
 
     package func append(_ content: ReferenceChange.Content, to name: String?, to output: inout [UInt8]) {
-        let entity = name.flatMap { entities[ExactText($0)] } ?? Entity()
+        let entity = name.flatMap { entities[BytewiseString($0)] } ?? Entity()
         switch content {
         case .toOne(let old, let new):
             output.append(UInt8(ascii: "{"))
@@ -203,7 +203,7 @@ package struct ChangeLineWriter {
     }
 
     package func append(_ owned: OwnedChange, of entity: Entity, to output: inout [UInt8]) {
-        let name = ExactText(owned.name)
+        let name = BytewiseString(owned.name)
         switch owned.content {
         case .objects(let changes) where changes.count == 1 && entity.toOnes.contains(name):
             append(changes[0], to: &output)
@@ -236,7 +236,7 @@ package struct ChangeLineWriter {
     }
 
     package func append(_ values: [OwnedValue], of name: String?, to output: inout [UInt8]) {
-        let entity = name.flatMap { entities[ExactText($0)] } ?? Entity()
+        let entity = name.flatMap { entities[BytewiseString($0)] } ?? Entity()
         output.append(UInt8(ascii: "["))
         for (index, value) in values.enumerated() {
             output.append(contentsOf: (index > 0 ? ",{" : "{").utf8)
@@ -252,7 +252,9 @@ package struct ChangeLineWriter {
                 StoredValueWriter.appendString(reference.name, to: &output)
                 output.append(UInt8(ascii: ":"))
                 if let target = reference.target {
-                    let other = entity.references[ExactText(reference.name)].flatMap { entities[ExactText($0)] }
+                    let other = entity.references[BytewiseString(reference.name)].flatMap {
+                        entities[BytewiseString($0)]
+                    }
                     append(target, of: other ?? Entity(), to: &output)
                 } else {
                     output.append(contentsOf: "null".utf8)
@@ -263,7 +265,7 @@ package struct ChangeLineWriter {
                 isFirst = false
                 StoredValueWriter.appendString(owned.name, to: &output)
                 output.append(UInt8(ascii: ":"))
-                append(owned.values, of: entity.owned[ExactText(owned.name)], to: &output)
+                append(owned.values, of: entity.owned[BytewiseString(owned.name)], to: &output)
             }
             output.append(UInt8(ascii: "}"))
         }

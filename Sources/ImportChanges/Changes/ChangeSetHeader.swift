@@ -184,15 +184,15 @@ public struct ChangeSetFooter: Sendable, Hashable {
     }
 }
 
-extension [ExactText: ChangeCounts] {
+extension [BytewiseString: ChangeCounts] {
     /// Counts an object by its entity, and what is nested in its change.
     package mutating func count(_ change: ObjectChange) {
         if !change.isContinued {
             switch change.kind {
-            case .inserted: self[ExactText(change.entity), default: ChangeCounts()].inserted += 1
-            case .deleted: self[ExactText(change.entity), default: ChangeCounts()].deleted += 1
+            case .inserted: self[BytewiseString(change.entity), default: ChangeCounts()].inserted += 1
+            case .deleted: self[BytewiseString(change.entity), default: ChangeCounts()].deleted += 1
             case .updated where change.changesObject:
-                self[ExactText(change.entity), default: ChangeCounts()].updated += 1
+                self[BytewiseString(change.entity), default: ChangeCounts()].updated += 1
             case .updated: break
             }
         }

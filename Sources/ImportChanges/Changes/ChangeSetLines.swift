@@ -79,9 +79,9 @@ final class ChangeSetLines {
     }
 
     /// What is wrong with the last line.
-    func error(_ reason: String) -> ImportError { error(ChangeJSON.Fault(reason: reason, byteOffset: 0)) }
+    func error(_ reason: String) -> ImportError { error(ChangeSetScanner.Fault(reason: reason, byteOffset: 0)) }
 
-    func error(_ fault: ChangeJSON.Fault) -> ImportError {
+    func error(_ fault: ChangeSetScanner.Fault) -> ImportError {
         let offset = byteOffset + Int64(fault.byteOffset)
         return ImportError(
             .changeSetInvalid,

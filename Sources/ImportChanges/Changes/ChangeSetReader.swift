@@ -31,7 +31,7 @@ public final class ChangeSetReader {
     private var changes: ChangeLineReader
     private let hasher = XXH3Hasher()
     private var lineCount: Int64 = 0
-    private var counts: [ExactText: ChangeCounts] = [:]
+    private var counts: [BytewiseString: ChangeCounts] = [:]
     private var failure: ImportError?
     /// Whether what is whole is read of a change set that breaks off.
     package var isPartial = false
@@ -101,7 +101,7 @@ public final class ChangeSetReader {
                 self.footer = footer
                 return nil
             }
-            let change = try line.withUnsafeBufferPointer { bytes throws(ChangeJSON.Fault) in
+            let change = try line.withUnsafeBufferPointer { bytes throws(ChangeSetScanner.Fault) in
                 try changes.change(ByteView(bytes))
             }
             lines.add(line, to: hasher)
@@ -109,7 +109,7 @@ public final class ChangeSetReader {
             endOffset = lines.nextOffset
             if !line.withUnsafeBufferPointer({ ChangeLineReader.isConflict(ByteView($0)) }) { counts.count(change) }
             return change
-        } catch let fault as ChangeJSON.Fault {
+        } catch let fault as ChangeSetScanner.Fault {
             throw lines.error(fault)
         }
     }
@@ -119,7 +119,7 @@ public final class ChangeSetReader {
             throw lines.error("the footer says \(footer.changes) changes, and there are \(lineCount)")
         }
         for entity in footer.entities {
-            let own = counts[ExactText(entity.name)] ?? ChangeCounts()
+            let own = counts[BytewiseString(entity.name)] ?? ChangeCounts()
             let said = entity.counts
             guard own.inserted == said.inserted, own.updated == said.updated, own.deleted == said.deleted else {
                 throw lines.error("the footer's counts of \(entity.name) are not those of the changes")

@@ -17,7 +17,7 @@ public final class ChangeSetWriter {
     public var maxRecordBytes = 64 << 20
 
     private let output: ([UInt8]) throws -> Void
-    private let file: ExportFile?
+    private let file: AtomicFile?
     private let hasher = XXH3Hasher()
     private var lines: ChangeLineWriter?
     private var pending: [UInt8] = []
@@ -32,7 +32,7 @@ public final class ChangeSetWriter {
     ///   - overwrites: whether a file that is there is written over.
     /// - Throws: `ImportError` with `.cannotCreate` when it cannot be made, or is there and is not to be written over.
     public convenience init(_ url: URL, overwrites: Bool = false) throws {
-        let file = try ExportFile(path: url.path, overwrites: overwrites)
+        let file = try AtomicFile(path: url.path, overwrites: overwrites)
         self.init(file) { try file.write($0[...]) }
     }
 
@@ -41,7 +41,7 @@ public final class ChangeSetWriter {
         self.init(nil, output)
     }
 
-    private init(_ file: ExportFile?, _ output: @escaping ([UInt8]) throws -> Void) {
+    private init(_ file: AtomicFile?, _ output: @escaping ([UInt8]) throws -> Void) {
         self.file = file
         self.output = output
     }

@@ -87,14 +87,14 @@ public final class MergePipeline {
     }
 
     /// The change set, and the lines of the conflicts that stay open.
-    private func merged() throws -> (changes: RereadableChangeSet, open: RereadableChangeSet) {
+    private func merged() throws -> (changes: SpooledChangeSet, open: SpooledChangeSet) {
         let merge = try ThreeWayMerge(base: base, ours: ours, theirs: theirs, options: options)
         let entities = merge.header.entities
         var openLines: [UInt8] = []
         var found: [MergeConflict] = []
-        var changes: RereadableChangeSet?
-        let open = try RereadableChangeSet { writeOpen in
-            changes = try RereadableChangeSet { write in
+        var changes: SpooledChangeSet?
+        let open = try SpooledChangeSet { writeOpen in
+            changes = try SpooledChangeSet { write in
                 let writer = ChangeSetWriter(write)
                 let lines = ChangeLineWriter(entities)
                 try writer.begin(merge.header)

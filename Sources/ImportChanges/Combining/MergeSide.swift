@@ -41,7 +41,7 @@ final class ComparedSide: MergeSide {
 }
 
 /// A change set that leads from the base.
-final class ChangedSide: MergeSide {
+final class ChangeSetSide: MergeSide {
     let header: ChangeSetHeader
     let differences: [String] = []
     private let path: String

@@ -28,8 +28,8 @@ extension MergeSummary: Encodable {
     /// Writes `{"entities": {"person": {"inserted": 0, …}}, "conflicts": 1}`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Keys.self)
-        var all = container.nestedContainer(keyedBy: NameKey.self, forKey: .entities)
-        for entity in entities { try all.encode(entity.counts, forKey: NameKey(entity.name)) }
+        var all = container.nestedContainer(keyedBy: DataNameKey.self, forKey: .entities)
+        for entity in entities { try all.encode(entity.counts, forKey: DataNameKey(entity.name)) }
         try container.encode(conflicts, forKey: .conflicts)
     }
 }

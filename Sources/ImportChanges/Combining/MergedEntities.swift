@@ -8,21 +8,21 @@ package struct MergedEntities {
         let described: ChangedEntity
         let inverse: String?
         let rank: Int
-        let ranks: [ExactText: Int]
+        let ranks: [BytewiseString: Int]
     }
 
     package let described: [ChangedEntity]
-    private var entities: [ExactText: Entity] = [:]
+    private var entities: [BytewiseString: Entity] = [:]
 
     /// - Parameter inverse: the relationship by which objects of an entity refer to what they belong to.
     package init(_ described: [ChangedEntity], inverse: (String) -> String?) {
         self.described = described
         for (rank, entity) in described.enumerated() {
-            var ranks: [ExactText: Int] = [:]
+            var ranks: [BytewiseString: Int] = [:]
             for (place, relationship) in entity.relationships.enumerated() {
-                ranks[ExactText(relationship.name)] = place
+                ranks[BytewiseString(relationship.name)] = place
             }
-            entities[ExactText(entity.name)] = Entity(
+            entities[BytewiseString(entity.name)] = Entity(
                 described: entity,
                 inverse: inverse(entity.name),
                 rank: rank,
@@ -32,23 +32,24 @@ package struct MergedEntities {
     }
 
     /// Where an entity is in the order of changes; nil for one that there is not.
-    package func rank(_ entity: String) -> Int? { entities[ExactText(entity)]?.rank }
+    package func rank(_ entity: String) -> Int? { entities[BytewiseString(entity)]?.rank }
 
     /// Where a relationship is in the order of its entity.
     package func rank(_ relationship: String, of entity: String) -> Int {
-        entities[ExactText(entity)]?.ranks[ExactText(relationship)] ?? .max
+        entities[BytewiseString(entity)]?.ranks[BytewiseString(relationship)] ?? .max
     }
 
-    package func inverse(of entity: String) -> String? { entities[ExactText(entity)]?.inverse }
+    package func inverse(of entity: String) -> String? { entities[BytewiseString(entity)]?.inverse }
 
     package func isToMany(_ relationship: String, of entity: String) -> Bool {
-        entities[ExactText(entity)]?.described.relationships.first { $0.name.hasSameBytes(as: relationship) }?.isToMany
+        entities[BytewiseString(entity)]?.described.relationships.first { $0.name.hasSameBytes(as: relationship) }?
+            .isToMany
             ?? true
     }
 
     /// The group that an attribute is written with; nil for none.
     package func group(of attribute: String, _ entity: String) -> [String]? {
-        entities[ExactText(entity)]?.described.together.first { group in
+        entities[BytewiseString(entity)]?.described.together.first { group in
             group.contains { $0.hasSameBytes(as: attribute) }
         }
     }

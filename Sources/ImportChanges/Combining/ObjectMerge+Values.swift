@@ -14,16 +14,16 @@ extension ObjectMerge {
     /// Merges per attribute, or per group of attributes that belong together.
     func mergeValues(_ ours: ObjectChange, _ theirs: ObjectChange, _ merged: inout ObjectChange) {
         let (own, other) = (ours.cells, theirs.cells)
-        var ownPlaces: [ExactText: Int] = [:]
-        for (place, cell) in own.enumerated() { ownPlaces[ExactText(cell.name)] = place }
-        var otherPlaces: [ExactText: Int] = [:]
-        for (place, cell) in other.enumerated() { otherPlaces[ExactText(cell.name)] = place }
-        var done: Set<ExactText> = []
-        for cell in other where !done.contains(ExactText(cell.name)) {
+        var ownPlaces: [BytewiseString: Int] = [:]
+        for (place, cell) in own.enumerated() { ownPlaces[BytewiseString(cell.name)] = place }
+        var otherPlaces: [BytewiseString: Int] = [:]
+        for (place, cell) in other.enumerated() { otherPlaces[BytewiseString(cell.name)] = place }
+        var done: Set<BytewiseString> = []
+        for cell in other where !done.contains(BytewiseString(cell.name)) {
             let names = entities.group(of: cell.name, ours.entity) ?? [cell.name]
-            done.formUnion(names.map(ExactText.init))
+            done.formUnion(names.map(BytewiseString.init))
             let all = names.compactMap { name -> (name: String, own: Cell?, other: Cell?)? in
-                let (first, second) = (ownPlaces[ExactText(name)], otherPlaces[ExactText(name)])
+                let (first, second) = (ownPlaces[BytewiseString(name)], otherPlaces[BytewiseString(name)])
                 if first == nil, second == nil { return nil }
                 return (name, first.map { own[$0] }, second.map { other[$0] })
             }

@@ -66,10 +66,10 @@ public final class ResolutionPipeline {
     }
 
     /// The conflicts that are resolved, as a change set; how many; and what identifies their objects.
-    private func chosen() throws -> (changes: RereadableChangeSet, count: Int64, identifiers: [String: [String]]) {
+    private func chosen() throws -> (changes: SpooledChangeSet, count: Int64, identifiers: [String: [String]]) {
         var count: Int64 = 0
         let conflicts = try StoreConflicts(of: store)
-        let changes = try RereadableChangeSet { write in
+        let changes = try SpooledChangeSet { write in
             let writer = ChangeSetWriter(write)
             let state = ChangeSetHeader.State(name: URL(fileURLWithPath: store).lastPathComponent)
             try writer.begin(ChangeSetHeader(old: state, new: state, entities: conflicts.entities))
@@ -79,7 +79,7 @@ public final class ResolutionPipeline {
                 try writer.write(conflict)
             }
             if resolved > 0 {
-                let what: ImportText = resolved == 1 ? "1 conflict is" : "\(resolved) conflicts are"
+                let what: MessageText = resolved == 1 ? "1 conflict is" : "\(resolved) conflicts are"
                 progress.update {
                     $0.messages.append("\(what) resolved already, and left as is: to resolve again, undo that job")
                 }

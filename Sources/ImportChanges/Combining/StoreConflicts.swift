@@ -68,7 +68,7 @@ public final class StoreConflicts {
             conflict.number = kept.number
             conflict.take = nil
             return conflict
-        } catch let fault as ChangeJSON.Fault {
+        } catch let fault as ChangeSetScanner.Fault {
             throw ImportError(
                 .storeUnusable,
                 at: store,
@@ -80,7 +80,7 @@ public final class StoreConflicts {
 
     /// Reads a line, whose values are those of the store's entities.
     package func read(_ line: [UInt8]) throws -> MergeConflict {
-        try line.withUnsafeBufferPointer { bytes throws(ChangeJSON.Fault) in
+        try line.withUnsafeBufferPointer { bytes throws(ChangeSetScanner.Fault) in
             try reader.conflict(ByteView(bytes))
         }
     }
@@ -95,7 +95,7 @@ public final class StoreConflicts {
 
 extension ComparisonPlan {
     /// The entities of a store, as change sets have them.
-    fileprivate static func entities(of schema: SideSchema) throws -> [ChangedEntity] {
+    fileprivate static func entities(of schema: ComparedSchema) throws -> [ChangedEntity] {
         // What nothing identifies has no conflicts.
         var options = DifferenceOptions()
         options.entities = schema.entities.filter { !$0.identifier.isEmpty }.map(\.name)

@@ -36,12 +36,12 @@ public final class ThreeWayMerge {
     private let entities: MergedEntities
     private let options: MergeOptions
     private let merge: ObjectMerge
-    private let constraints: MergedConstraints?
+    private let constraints: MergeConstraintCheck?
     private var heads: (ours: ObjectChange?, theirs: ObjectChange?)
     private var isOpen = false
     /// The last one first.
     private var pending: [Step] = []
-    private var counts: [ExactText: ChangeCounts] = [:]
+    private var counts: [BytewiseString: ChangeCounts] = [:]
     private var conflictCount: Int64 = 0
 
     /// Opens the base and both sides.
@@ -73,7 +73,7 @@ public final class ThreeWayMerge {
         self.entities = entities
         merge = ObjectMerge(entities, options.granularity, ours: sides.ours, theirs: sides.theirs)
         constraints = try (sides.ours as? ComparedSide).map {
-            try MergedConstraints($0.store, entities, ours: sides.ours, theirs: sides.theirs)
+            try MergeConstraintCheck($0.store, entities, ours: sides.ours, theirs: sides.theirs)
         }
     }
 
@@ -135,7 +135,7 @@ public final class ThreeWayMerge {
     public var summary: MergeSummary {
         MergeSummary(
             entities: ours.header.new.objects.map { state in
-                var counts = counts[ExactText(state.entity)] ?? ChangeCounts()
+                var counts = counts[BytewiseString(state.entity)] ?? ChangeCounts()
                 counts.unchanged = max(0, state.count - counts.updated - counts.deleted)
                 return MergeSummary.Entity(name: state.entity, counts: counts)
             },
@@ -182,12 +182,12 @@ public final class ThreeWayMerge {
         _ header: ChangeSetHeader,
         _ options: DifferenceOptions
     ) throws -> any MergeSide {
-        if path.hasSuffix(".ndjson") { return try ChangedSide(path, same, header) }
+        if path.hasSuffix(".ndjson") { return try ChangeSetSide(path, same, header) }
         do {
             return try ComparedSide(base, path, options)
         } catch let error as ImportError where error.reason == .notSQLite {
             do {
-                return try ChangedSide(path, same, header)
+                return try ChangeSetSide(path, same, header)
             } catch let other as ImportError where other.reason == .changeSetInvalid {
                 throw error
             }
@@ -207,8 +207,8 @@ public final class ThreeWayMerge {
         where !base.entities.contains(where: { $0.name.hasSameBytes(as: entity.name) }) {
             names.append(entity.name)
         }
-        var seen: Set<ExactText> = []
-        names = names.filter { seen.insert(ExactText($0)).inserted }
+        var seen: Set<BytewiseString> = []
+        names = names.filter { seen.insert(BytewiseString($0)).inserted }
         guard !names.isEmpty else { return }
         let list = names.prefix(20).map(\.printable).joined(separator: ", ") + (names.count > 20 ? ", …" : "")
         throw ImportError(
@@ -225,7 +225,7 @@ extension ChangedEntity {
     fileprivate func differences(from other: ChangedEntity) -> [String] {
         var names: [String] = []
         func add(_ name: String) { if !names.contains(where: { $0.hasSameBytes(as: name) }) { names.append(name) } }
-        if identifier.map(ExactText.init) != other.identifier.map(ExactText.init) {
+        if identifier.map(BytewiseString.init) != other.identifier.map(BytewiseString.init) {
             for name in identifier + other.identifier { add(name) }
         }
         func attribute(_ name: String, _ entity: ChangedEntity) -> Attribute? {

@@ -18,7 +18,7 @@ enum ByteOrder {
 /// One of the stores that are compared, in one read transaction from beginning to end.
 package final class ComparedStore {
     package let store: String
-    package let schema: SideSchema
+    package let schema: ComparedSchema
     package let isUTF8: Bool
     /// Whether others may write to it meanwhile.
     let isInWALMode: Bool
@@ -28,7 +28,7 @@ package final class ComparedStore {
     /// has room for it takes longer to read into.
     static let cacheSize = 1_000
     private let queue: DatabaseQueue
-    private let block: UnsafeMutablePointer<RowBlock>
+    private let block: UnsafeMutablePointer<PackedRowBlock>
 
     /// - Parameter cacheSize: how much of it SQLite keeps in memory, in KiB.
     /// - Throws: `ImportError` when it cannot be read.
@@ -39,7 +39,7 @@ package final class ComparedStore {
             (schema, isUTF8, isInWALMode, block) = try queue.inDatabase { database in
                 let encoding = try String.fetchOne(database, sql: "PRAGMA encoding") ?? "UTF-8"
                 return (
-                    try SideSchema(store, database, identifiers: identifiers), encoding == "UTF-8",
+                    try ComparedSchema(store, database, identifiers: identifiers), encoding == "UTF-8",
                     try WALMode.isOn(database), try Self.block(database, isUTF8: encoding == "UTF-8")
                 )
             }
@@ -85,23 +85,23 @@ package final class ComparedStore {
     }
 
     /// The rows of a statement.
-    package func rows(_ text: SQLText, path: Int) throws -> ComparedRows {
+    package func rows(_ text: SQLFragment, path: Int) throws -> ComparisonCursor {
         try read { database in
             let connection = try database.handle
-            return try ComparedRows(connection, text, path: path, isUTF8: isUTF8)
+            return try ComparisonCursor(connection, text, path: path, isUTF8: isUTF8)
         }
     }
 
-    private static func block(_ database: Database, isUTF8: Bool) throws -> UnsafeMutablePointer<RowBlock> {
+    private static func block(_ database: Database, isUTF8: Bool) throws -> UnsafeMutablePointer<PackedRowBlock> {
         let connection = try database.handle
-        return try RowBlock.add(to: connection, isUTF8: isUTF8)
+        return try PackedRowBlock.add(to: connection, isUTF8: isUTF8)
     }
 
     /// The rows of a statement that packs them; no other one that does may be in use meanwhile.
-    func packedRows(_ text: SQLText, identifierCells: Int) throws -> PackedRows {
+    func packedRows(_ text: SQLFragment, identifierCells: Int) throws -> PackedRowCursor {
         try read { database in
             let connection = try database.handle
-            return try PackedRows(connection, block, text, identifierCells: identifierCells)
+            return try PackedRowCursor(connection, block, text, identifierCells: identifierCells)
         }
     }
 

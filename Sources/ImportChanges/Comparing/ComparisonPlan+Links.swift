@@ -3,42 +3,43 @@ import ImportSources
 
 /// Which objects belong to which, and what is left out.
 extension ComparisonPlan {
-    mutating func addJoins(_ sides: SidePair<SideSchema>, _ places: [ExactText: Int]) {
-        var seen: Set<ExactText> = []
+    mutating func addJoins(_ sides: StatePair<ComparedSchema>, _ places: [BytewiseString: Int]) {
+        var seen: Set<BytewiseString> = []
         for join in sides.old.joins + sides.new.joins {
-            guard seen.insert(ExactText("\(join.entity)\u{0}\(join.name)")).inserted,
-                let entity = places[ExactText(join.entity)], let destination = places[ExactText(join.destination)]
+            guard seen.insert(BytewiseString("\(join.entity)\u{0}\(join.name)")).inserted,
+                let entity = places[BytewiseString(join.entity)],
+                let destination = places[BytewiseString(join.destination)]
             else { continue }
-            func own(_ side: Side) -> SideSchema.Join? {
+            func own(_ side: Side) -> ComparedSchema.Join? {
                 sides[side].joins.first {
                     $0.name.hasSameBytes(as: join.name) && $0.entity.hasSameBytes(as: join.entity)
                 }
             }
-            let both = SidePair(own(.old), own(.new))
+            let both = StatePair(own(.old), own(.new))
             entities[entity].joins.append(
                 .init(
                     name: join.name,
-                    tables: SidePair(both.old?.table, both.new?.table),
-                    columns: SidePair(both.old?.columns ?? [], both.new?.columns ?? []),
+                    tables: StatePair(both.old?.table, both.new?.table),
+                    columns: StatePair(both.old?.columns ?? [], both.new?.columns ?? []),
                     destination: destination,
-                    destinationColumns: SidePair(
+                    destinationColumns: StatePair(
                         both.old?.destinationColumns ?? [],
                         both.new?.destinationColumns ?? []
                     ),
-                    positions: SidePair(both.old?.position, both.new?.position)
+                    positions: StatePair(both.old?.position, both.new?.position)
                 )
             )
         }
     }
 
     /// Finds the owner of each entity: the first in the model's order that is not itself owned by it in the end.
-    mutating func addOwners(_ sides: SidePair<SideSchema>) {
+    mutating func addOwners(_ sides: StatePair<ComparedSchema>) {
         for child in entities.indices {
             let name = entities[child].name
             let schemas = Side.allCases.map { sides[$0].entity(name) }
             let candidates = (schemas[0] ?? schemas[1])?.ownerships ?? []
             let found = candidates.compactMap {
-                ownership -> (owner: Int, reference: Int, ownership: SideSchema.Ownership)? in
+                ownership -> (owner: Int, reference: Int, ownership: ComparedSchema.Ownership)? in
                 // Both states must have it, or lack the table.
                 for schema in schemas {
                     guard let schema else { continue }
@@ -51,7 +52,7 @@ extension ComparisonPlan {
                 return reference.map { (entities[child].references[$0].destination, $0, ownership) }
             }.sorted { ($0.owner, $0.reference) < ($1.owner, $1.reference) }
             guard let chosen = found.first(where: { !isOwned($0.owner, by: child) }) else { continue }
-            func position(_ schema: SideSchema.Entity?) -> String? {
+            func position(_ schema: ComparedSchema.Entity?) -> String? {
                 schema?.ownerships.first { $0.name.hasSameBytes(as: chosen.ownership.name) }?.position
             }
             entities[child].owner = (chosen.owner, entities[chosen.owner].owned.count)
@@ -61,7 +62,7 @@ extension ComparisonPlan {
                     child: child,
                     reference: chosen.reference,
                     isToMany: chosen.ownership.isToMany,
-                    positions: SidePair(position(schemas[0]), position(schemas[1]))
+                    positions: StatePair(position(schemas[0]), position(schemas[1]))
                 )
             )
         }
@@ -82,7 +83,9 @@ extension ComparisonPlan {
 
     // MARK: Options
 
-    package static func check(_ options: DifferenceOptions, _ names: [String], _ sides: SidePair<SideSchema>) throws {
+    package static func check(_ options: DifferenceOptions, _ names: [String], _ sides: StatePair<ComparedSchema>)
+        throws
+    {
         let asked =
             options.entities + options.roots.map(\.entity) + options.identifiers.keys.sorted()
             + (options.included + options.excluded + options.only).compactMap(\.entity)
@@ -90,7 +93,7 @@ extension ComparisonPlan {
         for name in asked where !(names + lineages).contains(where: { $0.hasSameBytes(as: name) }) {
             throw ImportError(
                 .unknownEntity,
-                "neither store has an entity \(name)\(NearName.question(for: name, among: names))",
+                "neither store has an entity \(name)\(NameSuggestion.question(for: name, among: names))",
                 advice: "They have: \(names.joined(separator: ", ").printable)."
             )
         }

@@ -9,7 +9,7 @@ package enum Side: Int, CaseIterable {
 }
 
 /// What there is of something in either of the states.
-package struct SidePair<Value> {
+package struct StatePair<Value> {
     package var old: Value
     package var new: Value
 
@@ -24,7 +24,7 @@ package struct SidePair<Value> {
     }
 }
 
-extension SidePair: Sendable where Value: Sendable {}
+extension StatePair: Sendable where Value: Sendable {}
 
 /// An entity of either store, and where each keeps what is compared.
 package struct ComparedEntity {
@@ -32,7 +32,7 @@ package struct ComparedEntity {
         package let name: String
         package let description: AttributeDescription?
         /// Nil where a state lacks it.
-        package let columns: SidePair<String?>
+        package let columns: StatePair<String?>
         /// Its place among the identifier's parts; nil for none of them.
         let identifierPlace: Int?
         package var isShared: Bool { columns.old != nil && columns.new != nil }
@@ -40,7 +40,7 @@ package struct ComparedEntity {
 
     package struct Reference {
         package let name: String
-        package let columns: SidePair<[String]>
+        package let columns: StatePair<[String]>
         /// The index of the entity that it leads to.
         package let destination: Int
         /// Whether the change of the object that it leads to is nested.
@@ -55,17 +55,17 @@ package struct ComparedEntity {
         /// The place of the child's reference to the owner.
         package let reference: Int
         package let isToMany: Bool
-        package let positions: SidePair<String?>
+        package let positions: StatePair<String?>
         package var isOrdered: Bool { positions.old != nil || positions.new != nil }
     }
 
     package struct Join {
         package let name: String
-        package let tables: SidePair<String?>
-        package let columns: SidePair<[String]>
+        package let tables: StatePair<String?>
+        package let columns: StatePair<[String]>
         package let destination: Int
-        package let destinationColumns: SidePair<[String]>
-        package let positions: SidePair<String?>
+        package let destinationColumns: StatePair<[String]>
+        package let positions: StatePair<String?>
         /// Whether the changes of the objects that it leads to are nested.
         var isIncluded = false
         package var isOrdered: Bool { positions.old != nil || positions.new != nil }
@@ -73,10 +73,10 @@ package struct ComparedEntity {
 
     package var name: String
     /// What either state has of it; nil where it lacks the table.
-    package var stored: SidePair<SideSchema.Entity?>
+    package var stored: StatePair<ComparedSchema.Entity?>
     package var identifier: [String]
-    var identifierIsUnique: SidePair<Bool>
-    var identifierMayBeNull: SidePair<Bool>
+    var identifierIsUnique: StatePair<Bool>
+    var identifierMayBeNull: StatePair<Bool>
     /// Those that both states have first, but for those of the identifier.
     package var attributes: [Attribute]
     package var references: [Reference]
@@ -110,7 +110,7 @@ package struct ComparedEntity {
 package struct ComparisonPlan {
     package var entities: [ComparedEntity] = []
     /// Attributes that only one state has, by entity.
-    package var only: [SidePair<[String]>] = []
+    package var only: [StatePair<[String]>] = []
 
     /// The indexes of the entities whose objects are told, owners first, and then those with included references.
     package var sections: [Int] {
@@ -136,18 +136,18 @@ package struct ComparisonPlan {
     }
 
     /// - Throws: `ImportError` with `.badInput` where entities cannot be compared, `.usage` for names that neither store has.
-    package init(_ old: SideSchema, _ new: SideSchema, _ options: DifferenceOptions) throws {
+    package init(_ old: ComparedSchema, _ new: ComparedSchema, _ options: DifferenceOptions) throws {
         var names: [String] = []
         for name in old.entities.map(\.name) + new.entities.map(\.name)
         where !names.contains(where: { $0.hasSameBytes(as: name) }) {
             names.append(name)
         }
-        let sides = SidePair(old, new)
+        let sides = StatePair(old, new)
         try Self.check(options, names, sides)
-        var places: [ExactText: Int] = [:]
-        for (index, name) in names.enumerated() { places[ExactText(name)] = index }
+        var places: [BytewiseString: Int] = [:]
+        for (index, name) in names.enumerated() { places[BytewiseString(name)] = index }
         for name in names {
-            let both = SidePair(old.entity(name), new.entity(name))
+            let both = StatePair(old.entity(name), new.entity(name))
             let (entity, only) = try Self.merged(name, both, places, sides)
             entities.append(entity)
             self.only.append(only)
@@ -162,17 +162,18 @@ package struct ComparisonPlan {
 
     private static func merged(
         _ name: String,
-        _ both: SidePair<SideSchema.Entity?>,
-        _ places: [ExactText: Int],
-        _ stores: SidePair<SideSchema>
-    ) throws -> (ComparedEntity, SidePair<[String]>) {
+        _ both: StatePair<ComparedSchema.Entity?>,
+        _ places: [BytewiseString: Int],
+        _ stores: StatePair<ComparedSchema>
+    ) throws -> (ComparedEntity, StatePair<[String]>) {
         var sides = both
         // Where only one state knows what a column refers to, it is an attribute like others.
         for side in Side.allCases {
             guard var own = sides[side], let other = both[side.other] else { continue }
             own.toOnes.removeAll { toOne in
                 let isShared = other.toOnes.contains {
-                    ExactText($0.name) == ExactText(toOne.name) && $0.destination.hasSameBytes(as: toOne.destination)
+                    BytewiseString($0.name) == BytewiseString(toOne.name)
+                        && $0.destination.hasSameBytes(as: toOne.destination)
                 }
                 if isShared { return false }
                 for column in toOne.columns where !own.attributes.contains(where: { $0.column == column }) {
@@ -185,9 +186,9 @@ package struct ComparisonPlan {
         let (old, new) = (sides.old, sides.new)
         guard let any = old ?? new else { throw ImportError(.fault, "an entity of no store") }
         if let old, let new, !old.identifier.isEmpty || !new.identifier.isEmpty,
-            old.identifier.map({ ExactText($0.name) }) != new.identifier.map({ ExactText($0.name) })
+            old.identifier.map({ BytewiseString($0.name) }) != new.identifier.map({ BytewiseString($0.name) })
         {
-            func text(_ entity: SideSchema.Entity) -> String {
+            func text(_ entity: ComparedSchema.Entity) -> String {
                 entity.identifier.isEmpty
                     ? "nothing" : entity.identifier.map(\.name).joined(separator: ", ").printable
             }
@@ -198,59 +199,59 @@ package struct ComparisonPlan {
             )
         }
         var attributes = Self.attributes(old, new)
-        let only = SidePair(
+        let only = StatePair(
             old == nil || new == nil ? [] : attributes.filter { $0.columns.new == nil }.map(\.name),
             old == nil || new == nil ? [] : attributes.filter { $0.columns.old == nil }.map(\.name)
         )
         // An attribute whose column is in a reference is told as that.
-        let referring = SidePair(Self.referring(old), Self.referring(new))
+        let referring = StatePair(Self.referring(old), Self.referring(new))
         attributes.removeAll { attribute in
             attribute.identifierPlace == nil
                 && Side.allCases.allSatisfy { side in
-                    attribute.columns[side].map { referring[side].contains(ContinuedEntity.folded($0)) } ?? true
+                    attribute.columns[side].map { referring[side].contains(ExistingEntity.folded($0)) } ?? true
                 }
         }
         let references = any.toOnes.compactMap { toOne -> ComparedEntity.Reference? in
-            guard let destination = places[ExactText(toOne.destination)] else { return nil }
-            func columns(_ entity: SideSchema.Entity?) -> [String] {
-                entity?.toOnes.first { ExactText($0.name) == ExactText(toOne.name) }?.columns ?? []
+            guard let destination = places[BytewiseString(toOne.destination)] else { return nil }
+            func columns(_ entity: ComparedSchema.Entity?) -> [String] {
+                entity?.toOnes.first { BytewiseString($0.name) == BytewiseString(toOne.name) }?.columns ?? []
             }
-            return .init(name: toOne.name, columns: SidePair(columns(old), columns(new)), destination: destination)
+            return .init(name: toOne.name, columns: StatePair(columns(old), columns(new)), destination: destination)
         }
         let entity = ComparedEntity(
             name: name,
             stored: sides,
             identifier: any.identifier.map(\.name),
-            identifierIsUnique: SidePair(old?.isUnique ?? true, new?.isUnique ?? true),
-            identifierMayBeNull: SidePair(old?.mayBeNull ?? false, new?.mayBeNull ?? false),
+            identifierIsUnique: StatePair(old?.isUnique ?? true, new?.isUnique ?? true),
+            identifierMayBeNull: StatePair(old?.mayBeNull ?? false, new?.mayBeNull ?? false),
             attributes: attributes,
             references: references
         )
         return (entity, only)
     }
 
-    private static func referring(_ entity: SideSchema.Entity?) -> Set<ExactText> {
-        Set(entity?.toOnes.flatMap(\.columns).map(ContinuedEntity.folded) ?? [])
+    private static func referring(_ entity: ComparedSchema.Entity?) -> Set<BytewiseString> {
+        Set(entity?.toOnes.flatMap(\.columns).map(ExistingEntity.folded) ?? [])
     }
 
     private static func attributes(
-        _ old: SideSchema.Entity?,
-        _ new: SideSchema.Entity?
+        _ old: ComparedSchema.Entity?,
+        _ new: ComparedSchema.Entity?
     ) -> [ComparedEntity.Attribute] {
-        let identifier = (old ?? new)?.identifier.map { ExactText($0.name) } ?? []
-        var names: [ExactText] = []
-        var found: [ExactText: SidePair<SideSchema.Attribute?>] = [:]
+        let identifier = (old ?? new)?.identifier.map { BytewiseString($0.name) } ?? []
+        var names: [BytewiseString] = []
+        var found: [BytewiseString: StatePair<ComparedSchema.Attribute?>] = [:]
         for (side, entity) in [(Side.old, old), (.new, new)] {
             for attribute in entity?.attributes ?? [] {
-                let name = ExactText(attribute.name)
+                let name = BytewiseString(attribute.name)
                 if found[name] == nil { names.append(name) }
-                if found[name, default: SidePair(nil, nil)][side] == nil {
-                    found[name, default: SidePair(nil, nil)][side] = attribute
+                if found[name, default: StatePair(nil, nil)][side] == nil {
+                    found[name, default: StatePair(nil, nil)][side] = attribute
                 }
             }
         }
         return names.map { name in
-            let both = found[name] ?? SidePair(nil, nil)
+            let both = found[name] ?? StatePair(nil, nil)
             let descriptions = (both.old?.description, both.new?.description)
             let isSame =
                 both.old == nil || both.new == nil
@@ -259,13 +260,13 @@ package struct ComparisonPlan {
             return .init(
                 name: name.text,
                 description: isSame ? descriptions.0 ?? descriptions.1 : nil,
-                columns: SidePair(both.old?.column, both.new?.column),
+                columns: StatePair(both.old?.column, both.new?.column),
                 identifierPlace: identifier.firstIndex(of: name)
             )
         }
     }
 
-    private func checkIdentifiers(_ stores: SidePair<SideSchema>) throws {
+    private func checkIdentifiers(_ stores: StatePair<ComparedSchema>) throws {
         for entity in entities where entity.isValue && entity.owner == nil && entity.isListed {
             let store = entity.stored.old == nil ? stores.new.store : stores.old.store
             throw ImportError(

@@ -20,7 +20,7 @@ package struct ComparisonStatements {
 
     private func entity(_ index: Int) -> ComparedEntity { plan.entities[index] }
 
-    private func layout(_ index: Int) -> RowLayoutOfEntity { RowLayoutOfEntity(entity(index), plan) }
+    private func layout(_ index: Int) -> ComparisonRowLayout { ComparisonRowLayout(entity(index), plan) }
 
     /// The entity's table, quoted; nil where the state lacks it.
     private func table(_ index: Int) -> String? { entity(index).stored[side]?.table.quotedIdentifier }
@@ -29,8 +29,8 @@ package struct ComparisonStatements {
     private func rowID(of index: Int) -> String? { entity(index).stored[side]?.rowID.map { column($0, of: index) } }
 
     /// Some of an entity's rows; nil where the state has none.
-    private func select(_ columns: [String], of index: Int, _ rest: String) -> SQLText? {
-        table(index).map { SQLText("SELECT \(columns.joined(separator: ", ")) FROM \($0) \(rest)") }
+    private func select(_ columns: [String], of index: Int, _ rest: String) -> SQLFragment? {
+        table(index).map { SQLFragment("SELECT \(columns.joined(separator: ", ")) FROM \($0) \(rest)") }
     }
 
     /// A column with its table, quoted.
@@ -68,22 +68,22 @@ package struct ComparisonStatements {
     /// - Parameters:
     ///   - predicate: a condition whose truth is the last column.
     ///   - identifiers: those of the only objects, as people write them; nil for all.
-    ///   - isSieved: whether only those that `ChangedRowFinder` has left.
+    ///   - isSieved: whether only those that `UnchangedRowFilter` has left.
     package func roots(
         _ index: Int,
-        predicate: SQLText?,
+        predicate: SQLFragment?,
         only identifiers: [[String]]? = nil,
         isSieved: Bool = false
-    ) -> SQLText? {
+    ) -> SQLFragment? {
         guard let table = table(index) else { return nil }
         var text = "SELECT \(own(index).joined(separator: ", "))"
         if let predicate { text += ", (\(predicate.sql))" }
         var arguments = predicate?.arguments ?? []
         let rowID = isSieved ? rowID(of: index) : nil
         // SQLite looks up each row that is left, and not which of all rows are.
-        text += " FROM " + (rowID == nil ? "" : "temp.\(ChangedRowFinder.left(index)) CROSS JOIN ") + table
+        text += " FROM " + (rowID == nil ? "" : "temp.\(UnchangedRowFilter.left(index)) CROSS JOIN ") + table
         if let rowID {
-            text += " WHERE \(rowID) = \(ChangedRowFinder.left(index)).id"
+            text += " WHERE \(rowID) = \(UnchangedRowFilter.left(index)).id"
         } else if let identifiers {
             text += " WHERE " + condition(key(of: index), identifiers, &arguments)
         } else if let isUnowned = isUnowned(index) {
@@ -95,7 +95,7 @@ package struct ComparisonStatements {
             // Without an index that tells them apart, 1 and 1.0 may both be there.
             text += identifier.map { ", typeof(\($0))" }.joined()
         }
-        return SQLText(text, arguments)
+        return SQLFragment(text, arguments)
     }
 
     /// That an object belongs to no other; nil where none does.
@@ -109,13 +109,13 @@ package struct ComparisonStatements {
     }
 
     /// The objects without identifier that belong to no other, in the order of what they have.
-    package func leftOut(_ index: Int) -> SQLText? {
+    package func leftOut(_ index: Int) -> SQLFragment? {
         guard let table = table(index) else { return nil }
         return sorted(cells(of: index), table, isUnowned(index) ?? "1")
     }
 
     /// The links of a many-to-many of what is not there, or of objects without identifier with what these have.
-    package func leftOut(_ index: Int, _ join: ComparedEntity.Join) -> SQLText? {
+    package func leftOut(_ index: Int, _ join: ComparedEntity.Join) -> SQLFragment? {
         guard let links = join.tables[side]?.quotedIdentifier, let table = table(index)
         else { return nil }
         let columns = join.columns[side].map { "\(links).\($0.quotedIdentifier)" }
@@ -136,15 +136,15 @@ package struct ComparisonStatements {
         }
     }
 
-    private func sorted(_ cells: [String], _ tables: String, _ condition: String) -> SQLText {
+    private func sorted(_ cells: [String], _ tables: String, _ condition: String) -> SQLFragment {
         let order = cells.map { "\(ordered([$0])), typeof(\($0))" }.joined(separator: ", ")
-        return SQLText(
+        return SQLFragment(
             "SELECT \(cells.joined(separator: ", ")) FROM \(tables) WHERE \(condition) ORDER BY \(order)"
         )
     }
 
     /// That a key is one of those that people write: what is written as a number may be a text, too.
-    private func condition(_ key: [String], _ identifiers: [[String]], _ arguments: inout [BoundValue]) -> String {
+    private func condition(_ key: [String], _ identifiers: [[String]], _ arguments: inout [RawArgument]) -> String {
         let conditions = identifiers.map { given in
             let parts =
                 given.count == 1
@@ -152,7 +152,7 @@ package struct ComparisonStatements {
                     .map(String.init) : given
             guard parts.count == key.count else { return "0" }
             return zip(key, parts).map { column, part in
-                var values: [BoundValue] = [.text(Array(part.utf8))]
+                var values: [RawArgument] = [.text(Array(part.utf8))]
                 if let number = Int64(part) { values.append(.integer(number)) }
                 if let number = Double(part), !number.isNaN { values.append(.real(number)) }
                 let choices = values.map { value in
@@ -173,7 +173,7 @@ package struct ComparisonStatements {
     /// All objects of an entity that belong to those of another, in the order of these.
     ///
     /// - Parameter owners: the entities around it, the outermost first.
-    package func owned(_ index: Int, in owners: [Int]) -> SQLText? {
+    package func owned(_ index: Int, in owners: [Int]) -> SQLFragment? {
         let chain = owners + [index]
         guard chain.allSatisfy({ table($0) != nil }), chain.count > 1 else { return nil }
         // The outermost object is known by what refers to it.
@@ -181,7 +181,7 @@ package struct ComparisonStatements {
         let tables = chain[1...].map { table($0) ?? "" }
         let pairs = zip(chain[1...], chain[2...]).map { equal(key(of: $0), ownerKey(of: $1)) }
         let isThere = ownerKey(of: chain[1]).map { "\($0) IS NOT NULL" }
-        return SQLText(
+        return SQLFragment(
             "SELECT \((path + own(index)).joined(separator: ", ")) FROM \(tables.joined(separator: ", ")) WHERE "
                 + (pairs + isThere).joined(separator: " AND ")
                 + " ORDER BY \(ordered(path)), \(order(of: index))"
@@ -205,17 +205,17 @@ package struct ComparisonStatements {
     }
 
     /// The object with an identifier, which is bound.
-    package func object(_ index: Int) -> SQLText? {
+    package func object(_ index: Int) -> SQLFragment? {
         select(own(index), of: index, "WHERE \(marks(key(of: index)))")
     }
 
     /// The objects that belong to one, whose key is bound.
-    package func owned(_ index: Int) -> SQLText? {
+    package func owned(_ index: Int) -> SQLFragment? {
         select(own(index), of: index, "WHERE \(marks(ownerKey(of: index))) ORDER BY \(order(of: index))")
     }
 
     /// The identifiers of a list, whose owner's key is bound, in its order.
-    package func list(_ index: Int, position: String) -> SQLText? {
+    package func list(_ index: Int, position: String) -> SQLFragment? {
         let (position, key) = (column(position, of: index), key(of: index))
         let order = "\(position) IS NULL, \(position), \(ordered(key))"
         return select(key, of: index, "WHERE \(marks(ownerKey(of: index))) ORDER BY \(order)")
@@ -225,20 +225,20 @@ package struct ComparisonStatements {
 
     /// Packs an entity's rows between two row ids, which are bound, in the order of their row ids; nil where rows have no row id that
     /// could be named, or where the identifier has too many columns.
-    package func scan(_ index: Int) -> SQLText? {
+    package func scan(_ index: Int) -> SQLFragment? {
         guard let id = rowID(of: index) else { return nil }
         let layout = layout(index)
         var cells = columns(layout.shared, of: index)
         let key = columns(0..<layout.keyCount, of: index)
         // A row that is too wide for one call has digests of its parts.
-        if 1 + key.count + cells.count > RowBlock.mostArguments { cells = digests(of: cells) }
-        guard 1 + key.count + cells.count <= RowBlock.mostArguments else { return nil }
-        let call = "\(RowBlock.function)(\(([id] + key + cells).joined(separator: ", ")))"
+        if 1 + key.count + cells.count > PackedRowBlock.mostArguments { cells = digests(of: cells) }
+        guard 1 + key.count + cells.count <= PackedRowBlock.mostArguments else { return nil }
+        let call = "\(PackedRowBlock.function)(\(([id] + key + cells).joined(separator: ", ")))"
         return select(["1"], of: index, "NOT INDEXED WHERE \(id) BETWEEN ?1 AND ?2 AND \(call) ORDER BY \(id)")
     }
 
     /// An entity's rows in the order of their identifiers: the identifier, the row id, and digests of what both states have.
-    func digests(_ index: Int) -> SQLText? {
+    func digests(_ index: Int) -> SQLFragment? {
         guard let id = rowID(of: index) else { return nil }
         let layout = layout(index)
         let digests = digests(of: columns(layout.shared, of: index))
@@ -254,21 +254,21 @@ package struct ComparisonStatements {
 
     /// Digests of as many expressions as a function may have arguments.
     private func digests(of cells: [String]) -> [String] {
-        stride(from: 0, to: cells.count, by: RowBlock.mostArguments).map { first in
-            let some = cells[first..<min(first + RowBlock.mostArguments, cells.count)]
+        stride(from: 0, to: cells.count, by: PackedRowBlock.mostArguments).map { first in
+            let some = cells[first..<min(first + PackedRowBlock.mostArguments, cells.count)]
             return "\(RowKey.digestFunction)(\(some.joined(separator: ", ")))"
         }
     }
 
     /// The row id of the object with an identifier, which is bound.
-    package func rowID(_ index: Int) -> SQLText? {
+    package func rowID(_ index: Int) -> SQLFragment? {
         rowID(of: index).flatMap { select([$0], of: index, "WHERE \(marks(key(of: index)))") }
     }
 
     /// The first and the last row id of an entity.
-    package func ends(_ index: Int) -> SQLText? {
+    package func ends(_ index: Int) -> SQLFragment? {
         guard let table = table(index), let id = rowID(of: index) else { return nil }
-        return SQLText("SELECT (SELECT min(\(id)) FROM \(table)), (SELECT max(\(id)) FROM \(table))")
+        return SQLFragment("SELECT (SELECT min(\(id)) FROM \(table)), (SELECT max(\(id)) FROM \(table))")
     }
 
     // MARK: Links
@@ -276,26 +276,26 @@ package struct ComparisonStatements {
     /// The links of a many-to-many: the key of the one object, then that of the other, and the index in the list.
     ///
     /// - Parameter bound: whether those of one object, whose key is bound; in the order of its list then.
-    package func links(_ index: Int, _ join: ComparedEntity.Join, bound: Bool) -> SQLText? {
+    package func links(_ index: Int, _ join: ComparedEntity.Join, bound: Bool) -> SQLFragment? {
         guard let table = join.tables[side], self.table(index) != nil else { return nil }
         let own = join.columns[side].map(\.quotedIdentifier)
         let other = join.destinationColumns[side].map(\.quotedIdentifier)
         let position = join.positions[side]?.quotedIdentifier ?? "NULL"
         let columns = (bound ? other : own + other) + [position]
         let condition = bound ? marks(own) : own.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
-        return SQLText(
+        return SQLFragment(
             "SELECT \(columns.joined(separator: ", ")) FROM \(table.quotedIdentifier) WHERE \(condition) ORDER BY "
                 + ordered(bound ? other : own + other)
         )
     }
 
     /// The list of a many-to-many in its order, whose owner's key is bound.
-    package func list(_ join: ComparedEntity.Join) -> SQLText? {
+    package func list(_ join: ComparedEntity.Join) -> SQLFragment? {
         guard let table = join.tables[side] else { return nil }
         let other = join.destinationColumns[side].map(\.quotedIdentifier)
         let position = join.positions[side]?.quotedIdentifier
         let first = position.map { ["\($0) IS NULL", $0] } ?? []
-        return SQLText(
+        return SQLFragment(
             "SELECT \(other.joined(separator: ", ")) FROM \(table.quotedIdentifier) WHERE "
                 + "\(marks(join.columns[side].map(\.quotedIdentifier))) ORDER BY "
                 + (first + [ordered(other)]).joined(separator: ", ")
@@ -303,13 +303,13 @@ package struct ComparisonStatements {
     }
 
     /// How many objects an entity has.
-    package func count(_ index: Int) -> SQLText? {
-        table(index).map { SQLText("SELECT count(*) FROM \($0)") }
+    package func count(_ index: Int) -> SQLFragment? {
+        table(index).map { SQLFragment("SELECT count(*) FROM \($0)") }
     }
 }
 
 /// Where the columns of an entity's objects are in the rows that are compared, after the keys of the objects around.
-package struct RowLayoutOfEntity {
+package struct ComparisonRowLayout {
     package let keyCount: Int
     /// What both states have: attributes, then references.
     package let shared: Range<Int>
@@ -321,12 +321,12 @@ package struct RowLayoutOfEntity {
     package let position: Int?
     /// Whether the predicate holds.
     package let predicate: Int
-    private var names: SidePair<[String?]>
+    private var names: StatePair<[String?]>
 
     package init(_ entity: ComparedEntity, _ plan: ComparisonPlan) {
         let identifier = entity.isValue ? [nil] : entity.identifierColumns(.old).map(Optional.some)
         keyCount = max(identifier.count, entity.identifier.count, 1)
-        var names = SidePair<[String?]>([], [])
+        var names = StatePair<[String?]>([], [])
         func add(_ old: String?, _ new: String?) -> Int {
             names.old.append(old)
             names.new.append(new)

@@ -61,29 +61,29 @@ extension DifferenceSummary: Encodable {
     /// Writes `{"entities": {"person": {"old": 4, …, "attributes": {"city": 1}}}, "only": {}, "left_out": {}}`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Keys.self)
-        var all = container.nestedContainer(keyedBy: NameKey.self, forKey: .entities)
+        var all = container.nestedContainer(keyedBy: DataNameKey.self, forKey: .entities)
         for entity in entities {
-            var own = all.nestedContainer(keyedBy: Keys.self, forKey: NameKey(entity.name))
+            var own = all.nestedContainer(keyedBy: Keys.self, forKey: DataNameKey(entity.name))
             try own.encode(entity.old, forKey: .old)
             try own.encode(entity.new, forKey: .new)
             try own.encode(entity.counts.inserted, forKey: .inserted)
             try own.encode(entity.counts.updated, forKey: .updated)
             try own.encode(entity.counts.deleted, forKey: .deleted)
             try own.encode(entity.counts.unchanged, forKey: .unchanged)
-            var attributes = own.nestedContainer(keyedBy: NameKey.self, forKey: .attributes)
+            var attributes = own.nestedContainer(keyedBy: DataNameKey.self, forKey: .attributes)
             for attribute in entity.attributes {
-                try attributes.encode(attribute.count, forKey: NameKey(attribute.name))
+                try attributes.encode(attribute.count, forKey: DataNameKey(attribute.name))
             }
         }
-        var only = container.nestedContainer(keyedBy: NameKey.self, forKey: .only)
+        var only = container.nestedContainer(keyedBy: DataNameKey.self, forKey: .only)
         for entity in entities where !entity.onlyOld.isEmpty || !entity.onlyNew.isEmpty {
-            var own = only.nestedContainer(keyedBy: Keys.self, forKey: NameKey(entity.name))
+            var own = only.nestedContainer(keyedBy: Keys.self, forKey: DataNameKey(entity.name))
             if !entity.onlyOld.isEmpty { try own.encode(entity.onlyOld, forKey: .old) }
             if !entity.onlyNew.isEmpty { try own.encode(entity.onlyNew, forKey: .new) }
         }
-        var without = container.nestedContainer(keyedBy: NameKey.self, forKey: .leftOut)
+        var without = container.nestedContainer(keyedBy: DataNameKey.self, forKey: .leftOut)
         for each in leftOut {
-            var own = without.nestedContainer(keyedBy: Keys.self, forKey: NameKey(each.name))
+            var own = without.nestedContainer(keyedBy: Keys.self, forKey: DataNameKey(each.name))
             try own.encode(each.old, forKey: .old)
             try own.encode(each.new, forKey: .new)
         }

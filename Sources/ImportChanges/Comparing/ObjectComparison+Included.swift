@@ -9,9 +9,9 @@ extension ObjectComparison {
     func addIncluded(
         _ index: Int,
         _ place: Int,
-        _ old: ComparedRows?,
-        _ new: ComparedRows?,
-        _ draft: inout ChangeDraft
+        _ old: ComparisonCursor?,
+        _ new: ComparisonCursor?,
+        _ draft: inout ObjectChangeBuilder
     ) throws {
         let reference = plan.entities[index].references[place]
         let column = layouts[index].references[place]
@@ -21,7 +21,7 @@ extension ObjectComparison {
         }
         if targets.count == 2 {
             let (before, after) = (targets[0], targets[1])
-            let order = ComparedRows.order(before, before.path + column, after, after.path + column, count: count)
+            let order = ComparisonCursor.order(before, before.path + column, after, after.path + column, count: count)
             if order == 0 { targets.removeLast() } else if order > 0 { targets.swapAt(0, 1) }
         }
         var changes: [ObjectChange] = []
@@ -32,7 +32,7 @@ extension ObjectComparison {
     }
 
     /// The change of an object whose identifier begins at a column of a row; nil where it is the same, told already, or told later.
-    package func included(_ index: Int, _ rows: ComparedRows, at first: Int) throws -> ObjectChange? {
+    package func included(_ index: Int, _ rows: ComparisonCursor, at first: Int) throws -> ObjectChange? {
         guard let told else { return nil }
         let count = plan.entities[index].identifier.count
         guard lookups.level < Self.mostLevels else {

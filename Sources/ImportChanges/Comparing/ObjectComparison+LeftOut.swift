@@ -22,11 +22,11 @@ extension ObjectComparison {
         return found.filter { $0.old > 0 || $0.new > 0 }
     }
 
-    private func leftOut(_ name: String, _ text: (ComparisonStatements) -> SQLText?) throws
+    private func leftOut(_ name: String, _ text: (ComparisonStatements) -> SQLFragment?) throws
         -> DifferenceSummary.LeftOut
     {
         var leftOut = DifferenceSummary.LeftOut(name: name, old: 0, new: 0)
-        let rows = SidePair(
+        let rows = StatePair(
             try lookups.rows(text(statements.old), path: 0, .old),
             try lookups.rows(text(statements.new), path: 0, .new)
         )

@@ -6,18 +6,18 @@ extension ObjectComparison {
     func addLinks(
         _ index: Int,
         _ place: Int,
-        _ old: ComparedRows?,
-        _ new: ComparedRows?,
-        _ streams: SidePair<ComparedRows?>?,
-        _ draft: inout ChangeDraft
+        _ old: ComparisonCursor?,
+        _ new: ComparisonCursor?,
+        _ streams: StatePair<ComparisonCursor?>?,
+        _ draft: inout ObjectChangeBuilder
     ) throws {
         let join = plan.entities[index].joins[place]
         let count = plan.entities[join.destination].identifier.count
         guard count > 0 else { return }
-        let owner = SidePair(old, new)
+        let owner = StatePair(old, new)
         let keyCount = layouts[index].keyCount
         let first = streams == nil ? 0 : keyCount
-        var rows = SidePair<ComparedRows?>(nil, nil)
+        var rows = StatePair<ComparisonCursor?>(nil, nil)
         for side in Side.allCases {
             guard let parent = owner[side] else { continue }
             guard let streams else {
@@ -26,15 +26,16 @@ extension ObjectComparison {
             }
             rows[side] = streams[side]
             while let rows = rows[side], rows.hasRow,
-                ComparedRows.order(rows, 0, parent, parent.path, count: keyCount) < 0
+                ComparisonCursor.order(rows, 0, parent, parent.path, count: keyCount) < 0
             {
                 loose.insert([index, place])
                 try rows.advance()
             }
         }
-        func own(_ side: Side) -> ComparedRows? {
+        func own(_ side: Side) -> ComparisonCursor? {
             guard let rows = rows[side], rows.hasRow, let parent = owner[side] else { return nil }
-            return streams == nil || ComparedRows.areEqual(rows, 0, parent, parent.path, count: keyCount) ? rows : nil
+            return streams == nil || ComparisonCursor.areEqual(rows, 0, parent, parent.path, count: keyCount)
+                ? rows : nil
         }
         var added: [ObjectReference] = []
         var removed: [ObjectReference] = []
@@ -45,9 +46,11 @@ extension ObjectComparison {
             guard pair.0 != nil || pair.1 != nil else { break }
             var order = pair.0 == nil ? 1 : -1
             if let one = pair.0, let other = pair.1 {
-                order = ComparedRows.order(one, first, other, first, count: count)
+                order = ComparisonCursor.order(one, first, other, first, count: count)
                 let position = first + count
-                if order == 0, !ComparedRows.areEqual(one, position, other, position, count: 1) { isReordered = true }
+                if order == 0, !ComparisonCursor.areEqual(one, position, other, position, count: 1) {
+                    isReordered = true
+                }
             }
             if join.isIncluded, let rows = order < 0 ? pair.0 : pair.1,
                 let change = try self.included(join.destination, rows, at: first)
@@ -79,9 +82,9 @@ extension ObjectComparison {
     /// Adds a list in both of its orders, where they differ.
     func addOrder(
         _ name: String,
-        _ owner: SidePair<ComparedRows?>,
-        _ draft: inout ChangeDraft,
-        _ list: (ComparedRows, Side) throws -> [ObjectReference]
+        _ owner: StatePair<ComparisonCursor?>,
+        _ draft: inout ObjectChangeBuilder,
+        _ list: (ComparisonCursor, Side) throws -> [ObjectReference]
     ) throws {
         let old = try owner.old.map { try list($0, .old) }
         let new = try owner.new.map { try list($0, .new) }

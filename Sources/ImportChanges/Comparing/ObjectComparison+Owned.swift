@@ -6,21 +6,21 @@ extension ObjectComparison {
     func addOwned(
         _ index: Int,
         _ place: Int,
-        _ old: ComparedRows?,
-        _ new: ComparedRows?,
+        _ old: ComparisonCursor?,
+        _ new: ComparisonCursor?,
         _ node: OwnedRows?,
-        _ draft: inout ChangeDraft
+        _ draft: inout ObjectChangeBuilder
     ) throws {
         let owned = plan.entities[index].owned[place]
-        let owner = SidePair(old, new)
-        var rows = SidePair<ComparedRows?>(nil, nil)
+        let owner = StatePair(old, new)
+        var rows = StatePair<ComparisonCursor?>(nil, nil)
         for side in Side.allCases {
             guard let parent = owner[side] else { continue }
             if let node {
                 rows[side] = node.rows[side]
                 // What comes before belongs to nothing that is told here.
                 while let rows = rows[side], rows.hasRow,
-                    ComparedRows.order(rows, 0, parent, 0, count: rows.path) < 0
+                    ComparisonCursor.order(rows, 0, parent, 0, count: rows.path) < 0
                 {
                     try advance(rows, owned.child, side)
                 }
@@ -29,9 +29,9 @@ extension ObjectComparison {
             }
         }
         // The rows of this owner, of which there are none any more behind the first of another.
-        func own(_ side: Side) -> ComparedRows? {
+        func own(_ side: Side) -> ComparisonCursor? {
             guard let rows = rows[side], rows.hasRow, let parent = owner[side] else { return nil }
-            return node == nil || ComparedRows.areEqual(rows, 0, parent, 0, count: rows.path) ? rows : nil
+            return node == nil || ComparisonCursor.areEqual(rows, 0, parent, 0, count: rows.path) ? rows : nil
         }
         if plan.entities[owned.child].isValue {
             return try addValues(owned, owner, own, &draft)
@@ -40,7 +40,7 @@ extension ObjectComparison {
         var moved: [ObjectReference] = []
         var isReordered = false
         let layout = layouts[owned.child]
-        while let pair = Self.pair(SidePair(own(.old), own(.new)), layout.keyCount) {
+        while let pair = Self.pair(StatePair(own(.old), own(.new)), layout.keyCount) {
             if pair.old != nil { seen.old[owned.child] += 1 }
             if pair.new != nil { seen.new[owned.child] += 1 }
             if let change = try child(owned, pair.old, pair.new, node, &moved) { changes.append(change) }
@@ -64,18 +64,22 @@ extension ObjectComparison {
         }
     }
 
-    private static func haveSamePosition(_ old: ComparedRows?, _ new: ComparedRows?, _ layout: RowLayoutOfEntity)
+    private static func haveSamePosition(
+        _ old: ComparisonCursor?,
+        _ new: ComparisonCursor?,
+        _ layout: ComparisonRowLayout
+    )
         -> Bool
     {
         guard let old, let new, let position = layout.position else { return true }
-        return ComparedRows.areEqual(old, old.path + position, new, new.path + position, count: 1)
+        return ComparisonCursor.areEqual(old, old.path + position, new, new.path + position, count: 1)
     }
 
     /// An object of an owner, in one of the states or in both.
     private func child(
         _ owned: ComparedEntity.Owned,
-        _ old: ComparedRows?,
-        _ new: ComparedRows?,
+        _ old: ComparisonCursor?,
+        _ new: ComparisonCursor?,
         _ node: OwnedRows?,
         _ moved: inout [ObjectReference]
     ) throws -> ObjectChange? {
@@ -92,11 +96,11 @@ extension ObjectComparison {
 
     private func addValues(
         _ owned: ComparedEntity.Owned,
-        _ owner: SidePair<ComparedRows?>,
-        _ own: (Side) -> ComparedRows?,
-        _ draft: inout ChangeDraft
+        _ owner: StatePair<ComparisonCursor?>,
+        _ own: (Side) -> ComparisonCursor?,
+        _ draft: inout ObjectChangeBuilder
     ) throws {
-        var values = SidePair<[OwnedValue]?>(nil, nil)
+        var values = StatePair<[OwnedValue]?>(nil, nil)
         for side in Side.allCases where owner[side] != nil {
             var list: [OwnedValue] = []
             while let rows = own(side) {
@@ -114,7 +118,7 @@ extension ObjectComparison {
     }
 
     /// An object without identifier, with what it owns.
-    private func value(_ index: Int, _ rows: ComparedRows, _ side: Side) throws -> OwnedValue {
+    private func value(_ index: Int, _ rows: ComparisonCursor, _ side: Side) throws -> OwnedValue {
         let entity = plan.entities[index]
         let layout = layouts[index]
         var value = OwnedValue([])

@@ -10,50 +10,50 @@ import ImportSources
 package final class ObjectComparison {
     package let plan: ComparisonPlan
     package let options: DifferenceOptions
-    package let layouts: [RowLayoutOfEntity]
-    let lookups: ComparisonLookups
+    package let layouts: [ComparisonRowLayout]
+    let lookups: ObjectLookup
     /// Of each entity.
     package private(set) var counts: [ChangeCounts]
     /// Of each entity, how many objects differ in each attribute.
     private(set) var attributeCounts: [[Int64]]
 
-    package let statements: SidePair<ComparisonStatements>
-    private let stores: SidePair<ComparedStore>
+    package let statements: StatePair<ComparisonStatements>
+    private let stores: StatePair<ComparedStore>
     /// Of each entity, how many objects were seen at their owner.
-    package var seen: SidePair<[Int64]>
+    package var seen: StatePair<[Int64]>
     /// Many-to-manies with links of what is not there, by entity and place.
     var loose: Set<[Int]> = []
     private var sections: [Int]
     /// Nil where no object could be told twice.
     package let told: ReportedObjects?
     private var section: Section?
-    /// By entity, what `ChangedRowFinder` has found, or that it is of no use.
-    private var sieved: [Int: ChangedRowFinder.Result?] = [:]
+    /// By entity, what `UnchangedRowFilter` has found, or that it is of no use.
+    private var sieved: [Int: UnchangedRowFilter.Result?] = [:]
 
     /// The objects of an entity that belong to no other, and what they own.
     private struct Section {
         let entity: Int
-        let rows: SidePair<ComparedRows?>
+        let rows: StatePair<ComparisonCursor?>
         /// Nil where they are looked up.
         let nodes: [OwnedRows]?
-        let links: [SidePair<ComparedRows?>]?
+        let links: [StatePair<ComparisonCursor?>]?
     }
 
     /// - Throws: `DatabaseError` when there is no room for temporary data.
-    package init(_ plan: ComparisonPlan, _ stores: SidePair<ComparedStore>, _ options: DifferenceOptions) throws {
+    package init(_ plan: ComparisonPlan, _ stores: StatePair<ComparedStore>, _ options: DifferenceOptions) throws {
         self.plan = plan
         self.options = options
         self.stores = stores
-        layouts = plan.entities.map { RowLayoutOfEntity($0, plan) }
-        statements = SidePair(
+        layouts = plan.entities.map { ComparisonRowLayout($0, plan) }
+        statements = StatePair(
             ComparisonStatements(plan, .old, isUTF8: stores.old.isUTF8),
             ComparisonStatements(plan, .new, isUTF8: stores.new.isUTF8)
         )
-        lookups = ComparisonLookups(plan, statements, stores)
+        lookups = ObjectLookup(plan, statements, stores)
         counts = plan.entities.map { _ in ChangeCounts() }
         attributeCounts = plan.entities.map { $0.attributes.map { _ in 0 } }
         let none = plan.entities.map { _ in Int64(0) }
-        seen = SidePair(none, none)
+        seen = StatePair(none, none)
         sections = plan.sections.filter { plan.entities[$0].isOpened }.reversed()
         told =
             plan.entities.contains(where: \.isToldOnce)
@@ -100,7 +100,7 @@ package final class ObjectComparison {
         }
         let same = try sieve(index)?.same
         counts[index].unchanged += same ?? 0
-        var rows = SidePair<ComparedRows?>(nil, nil)
+        var rows = StatePair<ComparisonCursor?>(nil, nil)
         for side in Side.allCases {
             let fetched = entity.stored[side]?.fetched
             let predicate = try fetched.flatMap { try options.predicate?.compiled(for: $0).condition }
@@ -115,7 +115,7 @@ package final class ObjectComparison {
             rows: rows,
             nodes: try nodes(of: index, in: []),
             links: try entity.joins.map { join in
-                let both = SidePair(
+                let both = StatePair(
                     try lookups.rows(statements.old.links(index, join, bound: false), path: 0, .old),
                     try lookups.rows(statements.new.links(index, join, bound: false), path: 0, .new)
                 )
@@ -127,10 +127,10 @@ package final class ObjectComparison {
     }
 
     /// Sorts out the rows of an entity that are the same, once; nil where they have to be read in the order of their identifiers.
-    private func sieve(_ index: Int) throws -> ChangedRowFinder.Result? {
+    private func sieve(_ index: Int) throws -> UnchangedRowFilter.Result? {
         guard options.predicate == nil else { return nil }
         if let known = sieved[index] { return known }
-        let result = try ChangedRowFinder(index, in: plan, statements, stores, workers: options.workers)?.run()
+        let result = try UnchangedRowFilter(index, in: plan, statements, stores, workers: options.workers)?.run()
         sieved[index] = .some(result)
         return result
     }
@@ -147,7 +147,7 @@ package final class ObjectComparison {
     /// The same by counting them alone.
     package func counted(_ index: Int, _ side: Side) throws -> Int64? {
         try statements[side].count(index).map { text in
-            try stores[side].read { try RowStatement.number($0, text) } ?? 0
+            try stores[side].read { try RawRowCursor.number($0, text) } ?? 0
         }
     }
 
@@ -157,7 +157,7 @@ package final class ObjectComparison {
         return try plan.entities[index].owned.map { owned in
             let isValue = plan.entities[owned.child].isValue
             // What the parts of an object without identifier own is found by their keys.
-            let rows = SidePair(
+            let rows = StatePair(
                 try lookups.rows(statements.old.owned(owned.child, in: owners), path: path, .old),
                 try lookups.rows(statements.new.owned(owned.child, in: owners), path: path, .new)
             )
@@ -169,7 +169,7 @@ package final class ObjectComparison {
     }
 
     /// Goes to the next row, which must be identified.
-    func advance(_ rows: ComparedRows, _ index: Int, _ side: Side) throws {
+    func advance(_ rows: ComparisonCursor, _ index: Int, _ side: Side) throws {
         guard !plan.entities[index].isValue else { return try rows.advance() }
         let key = rows.path..<rows.path + layouts[index].keyCount
         let isUnique = plan.entities[index].identifierIsUnique[side]
@@ -199,16 +199,16 @@ package final class ObjectComparison {
 
     /// Which of two readings comes next: both where their keys are the same; nil at the end of both.
     package static func pair(
-        _ rows: SidePair<ComparedRows?>,
+        _ rows: StatePair<ComparisonCursor?>,
         _ keyCount: Int
-    ) -> (old: ComparedRows?, new: ComparedRows?)? {
+    ) -> (old: ComparisonCursor?, new: ComparisonCursor?)? {
         let old = rows.old.flatMap { $0.hasRow ? $0 : nil }
         let new = rows.new.flatMap { $0.hasRow ? $0 : nil }
         guard let old, let new else {
             if old == nil && new == nil { return nil }
             return (old, new)
         }
-        let order = ComparedRows.order(old, old.path, new, new.path, count: keyCount)
+        let order = ComparisonCursor.order(old, old.path, new, new.path, count: keyCount)
         if order == 0 { return (old, new) }
         return order < 0 ? (old, nil) : (nil, new)
     }
@@ -222,7 +222,7 @@ package final class ObjectComparison {
 
     // MARK: Objects
 
-    private func root(_ old: ComparedRows?, _ new: ComparedRows?, _ section: Section) throws -> ObjectChange? {
+    private func root(_ old: ComparisonCursor?, _ new: ComparisonCursor?, _ section: Section) throws -> ObjectChange? {
         let inside = Inside(nodes: section.nodes, links: section.links)
         if options.predicate != nil {
             let column = layouts[section.entity].predicate
@@ -254,7 +254,7 @@ package final class ObjectComparison {
         /// With the objects around it; nil for looking it up.
         package var nodes: [OwnedRows]?
         /// The links of its many-to-many; nil for looking them up.
-        package var links: [SidePair<ComparedRows?>]?
+        package var links: [StatePair<ComparisonCursor?>]?
         /// Whether the object is told as a part of its owner, which need not be named then.
         package var isNested = false
         /// Whether it is told as a part of another owner than before.
@@ -264,19 +264,19 @@ package final class ObjectComparison {
     /// Compares an object that at least one state has.
     package func compare(
         _ index: Int,
-        _ old: ComparedRows?,
-        _ new: ComparedRows?,
+        _ old: ComparisonCursor?,
+        _ new: ComparisonCursor?,
         _ inside: Inside
     ) throws -> ObjectChange? {
         guard let any = new ?? old else { return nil }
         let entity = plan.entities[index]
         let layout = layouts[index]
         let kind: ObjectChange.Kind = old == nil ? .inserted : new == nil ? .deleted : .updated
-        var draft = ChangeDraft(kind)
+        var draft = ObjectChangeBuilder(kind)
         if let old, let new {
             let count = layout.shared.count
             let (first, second) = (old.path + layout.shared.lowerBound, new.path + layout.shared.lowerBound)
-            if !ComparedRows.areEqual(old, first, new, second, count: count) {
+            if !ComparisonCursor.areEqual(old, first, new, second, count: count) {
                 addAttributes(index, old, new, &draft)
                 addReferences(index, old, new, inside, &draft)
             }
@@ -304,13 +304,18 @@ package final class ObjectComparison {
     }
 
     /// The identifier of an object, in columns of a row.
-    package func reference(_ index: Int, _ rows: ComparedRows, at first: Int) -> ObjectReference {
+    package func reference(_ index: Int, _ rows: ComparisonCursor, at first: Int) -> ObjectReference {
         ObjectReference(
             plan.entities[index].identifier.enumerated().map { NamedValue($1, rows.value(first + $0)) }
         )
     }
 
-    private func addAttributes(_ index: Int, _ old: ComparedRows?, _ new: ComparedRows?, _ draft: inout ChangeDraft) {
+    private func addAttributes(
+        _ index: Int,
+        _ old: ComparisonCursor?,
+        _ new: ComparisonCursor?,
+        _ draft: inout ObjectChangeBuilder
+    ) {
         let entity = plan.entities[index]
         let layout = layouts[index]
         var changed: Set<Int> = []
@@ -318,7 +323,7 @@ package final class ObjectComparison {
             for (place, attribute) in entity.attributes.enumerated()
             where attribute.isShared && attribute.identifierPlace == nil {
                 let column = layout.attributes[place]
-                if !ComparedRows.areEqual(old, old.path + column, new, new.path + column, count: 1) {
+                if !ComparisonCursor.areEqual(old, old.path + column, new, new.path + column, count: 1) {
                     changed.insert(place)
                     attributeCounts[index][place] += 1
                 }
@@ -348,10 +353,10 @@ package final class ObjectComparison {
 
     private func addReferences(
         _ index: Int,
-        _ old: ComparedRows?,
-        _ new: ComparedRows?,
+        _ old: ComparisonCursor?,
+        _ new: ComparisonCursor?,
         _ inside: Inside,
-        _ draft: inout ChangeDraft
+        _ draft: inout ObjectChangeBuilder
     ) {
         let entity = plan.entities[index]
         let layout = layouts[index]
@@ -363,10 +368,11 @@ package final class ObjectComparison {
             // Rows without identifier are no objects that could be named; columns of the identifier are attributes.
             guard count > 0, !isWithinIdentifier(reference, entity) else { continue }
             let column = layout.references[place]
-            if let old, let new, ComparedRows.areEqual(old, old.path + column, new, new.path + column, count: count) {
+            if let old, let new, ComparisonCursor.areEqual(old, old.path + column, new, new.path + column, count: count)
+            {
                 continue
             }
-            func target(_ rows: ComparedRows?) -> ReferenceChange.Target? {
+            func target(_ rows: ComparisonCursor?) -> ReferenceChange.Target? {
                 guard let rows else { return nil }
                 let columns = (0..<count).map { rows.path + column + $0 }
                 if columns.contains(where: rows.isNull) { return .null }
@@ -383,7 +389,7 @@ package final class ObjectComparison {
     private func isWithinIdentifier(_ reference: ComparedEntity.Reference, _ entity: ComparedEntity) -> Bool {
         Side.allCases.allSatisfy { side in
             reference.columns[side].allSatisfy { column in
-                entity.identifierColumns(side).contains { ContinuedEntity.folded($0) == ContinuedEntity.folded(column) }
+                entity.identifierColumns(side).contains { ExistingEntity.folded($0) == ExistingEntity.folded(column) }
             }
         }
     }

@@ -8,9 +8,9 @@ import ImportSQLite
 /// It is made and used by one thread.
 package final class ReportedObjects {
     private let connection: OpaquePointer
-    private let insertion: ComparedRows
-    private let postponement: ComparedRows
-    private let postponed: ComparedRows
+    private let insertion: ComparisonCursor
+    private let postponement: ComparisonCursor
+    private let postponed: ComparisonCursor
     private var key: [UInt8] = []
     private var last: Int64 = 0
 
@@ -36,8 +36,8 @@ package final class ReportedObjects {
             ] {
                 guard sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK else { throw connection.lastError }
             }
-            func rows(_ sql: String) throws -> ComparedRows {
-                try ComparedRows(connection, SQLText(sql), path: 0, isUTF8: true)
+            func rows(_ sql: String) throws -> ComparisonCursor {
+                try ComparisonCursor(connection, SQLFragment(sql), path: 0, isUTF8: true)
             }
             insertion = try rows("INSERT OR IGNORE INTO told VALUES(?1, ?2)")
             postponement = try rows(
@@ -60,7 +60,7 @@ package final class ReportedObjects {
     ///   - entity: the index of its entity.
     ///   - rows: a row with its identifier, which begins at `first` and has `count` parts.
     /// - Returns: whether it was not told before.
-    package func insert(_ entity: Int, _ rows: ComparedRows, at first: Int, count: Int) throws -> Bool {
+    package func insert(_ entity: Int, _ rows: ComparisonCursor, at first: Int, count: Int) throws -> Bool {
         key.removeAll(keepingCapacity: true)
         for column in first..<first + count { rows.appendKey(column, to: &key) }
         insertion.reset()
@@ -71,7 +71,7 @@ package final class ReportedObjects {
     }
 
     /// Keeps an object for later.
-    func postpone(_ entity: Int, _ rows: ComparedRows, at first: Int, count: Int) throws {
+    func postpone(_ entity: Int, _ rows: ComparisonCursor, at first: Int, count: Int) throws {
         postponement.reset()
         postponement.unbind()
         try postponement.bind(rows, first..<first + count)
@@ -81,7 +81,7 @@ package final class ReportedObjects {
     }
 
     /// The next object that was kept for later: the index of its entity, and a row that begins with its identifier; nil for none.
-    func nextPostponed() throws -> (entity: Int, rows: ComparedRows)? {
+    func nextPostponed() throws -> (entity: Int, rows: ComparisonCursor)? {
         postponed.reset()
         try postponed.bind(.integer(last), at: 0)
         try postponed.advance()

@@ -20,7 +20,7 @@ import ImportSources
 /// attributes. The same states give the same changes, in the same order. It is made and used by one thread.
 public final class StoreDifference {
     package let comparison: ObjectComparison
-    let stores: SidePair<ComparedStore>
+    let stores: StatePair<ComparedStore>
     package let plan: ComparisonPlan
     private let options: DifferenceOptions
     private var isOver = false
@@ -45,7 +45,7 @@ public final class StoreDifference {
     /// - Parameter cacheSize: how much of each store SQLite keeps in memory, in KiB.
     package init(_ old: String, _ new: String, _ options: DifferenceOptions, cacheSize: Int) throws {
         let (from, to) = options.isReversed ? (new, old) : (old, new)
-        let stores = SidePair(
+        let stores = StatePair(
             try ComparedStore(from, identifiers: options.identifiers, cacheSize: cacheSize),
             try ComparedStore(to, identifiers: options.identifiers, cacheSize: cacheSize)
         )

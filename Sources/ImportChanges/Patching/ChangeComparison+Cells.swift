@@ -23,7 +23,7 @@ extension ChangeComparison {
         }
         for attribute in change.attributes {
             guard let value = attribute[keyPath: side] else { continue }
-            guard let column = entity.attributes[ExactText(attribute.name)] else {
+            guard let column = entity.attributes[BytewiseString(attribute.name)] else {
                 plan.note(.unknownKey, index, attribute.name)
                 continue
             }
@@ -45,7 +45,7 @@ extension ChangeComparison {
 
     package func columns(of reference: String, _ entity: PatchedEntity) -> [Int]? {
         // Where the store does not know what a column refers to, it is a column all the same.
-        entity.reference(reference)?.columns ?? entity.attributes[ExactText(reference)].map { [$0] }
+        entity.reference(reference)?.columns ?? entity.attributes[BytewiseString(reference)].map { [$0] }
     }
 
     package func values(
@@ -81,7 +81,7 @@ extension ChangeComparison {
         for attribute in change.attributes {
             // An attribute with its old value alone has not changed.
             guard let new = attribute.new else { continue }
-            guard let column = entity.attributes[ExactText(attribute.name)] else {
+            guard let column = entity.attributes[BytewiseString(attribute.name)] else {
                 plan.note(.unknownKey, index, attribute.name)
                 continue
             }

@@ -47,14 +47,14 @@ extension ChangeComparison {
     ///
     /// - Returns: whether a relationship is such a one.
     func addIncluded(_ part: OwnedChange, _ entity: PatchedEntity, _ plan: inout ChangePlan) throws -> Bool {
-        guard entity.included.contains(ExactText(part.name)), case .objects(let changes) = part.content else {
+        guard entity.included.contains(BytewiseString(part.name)), case .objects(let changes) = part.content else {
             return false
         }
         for inner in changes { try visit(inner, nil, &plan) }
         return true
     }
 
-    func isLinked(_ join: SideSchema.Join, _ values: [StoredValue]) throws -> Bool {
+    func isLinked(_ join: ComparedSchema.Join, _ values: [StoredValue]) throws -> Bool {
         guard values.count == join.columns.count + join.destinationColumns.count else {
             throw ImportError(
                 .changeSetInvalid,
@@ -176,7 +176,7 @@ extension ChangeComparison {
         let list = given.map { given in
             var value = OwnedValue([])
             for name in child.attributeOrder where child.attributes[name] != nil {
-                let found = given.attributes.first { ExactText($0.name) == name }
+                let found = given.attributes.first { BytewiseString($0.name) == name }
                 value.attributes.append(NamedValue(name.text, found?.value ?? .null))
             }
             for reference in child.references where !reference.name.hasSameBytes(as: owned.inverse ?? "") {

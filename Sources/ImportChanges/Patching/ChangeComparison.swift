@@ -332,7 +332,7 @@ extension ObjectChange {
 extension PatchedEntity {
     /// The index of a column among those that changes may be about.
     package func column(_ name: String) -> Int? {
-        columns.firstIndex { ContinuedEntity.folded($0) == ContinuedEntity.folded(name) }
+        columns.firstIndex { ExistingEntity.folded($0) == ExistingEntity.folded(name) }
     }
 }
 

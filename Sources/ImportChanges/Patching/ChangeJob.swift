@@ -15,7 +15,7 @@ struct ChangeJob {
     ///
     /// - Parameter prepare: begins or resumes it in the store.
     /// - Returns: its report, when it is finished.
-    /// - Throws: `ImportError`; `ChangeStop` where conflicts stop it, and it can be resumed.
+    /// - Throws: `ImportError`; `ConflictStop` where conflicts stop it, and it can be resumed.
     func run(_ prepare: (StoreSession) throws -> any ChangeRun) throws -> ImportReport {
         guard let session = try destination.open() as? StoreSession else {
             throw ImportError(.fault, at: context.store, "the store is not open")
@@ -47,7 +47,7 @@ struct ChangeJob {
             return try destination.close(after: job)
         } catch {
             destination.fail(job)
-            guard let stop = error as? ChangeStop else { throw explain(error) }
+            guard let stop = error as? ConflictStop else { throw explain(error) }
             throw stop
         }
     }
@@ -63,7 +63,7 @@ struct ChangeJob {
     }
 
     private func explain(_ error: any Error) -> ImportError {
-        if let stop = error as? ChangeStop { return .conflicts(Int64(stop.conflicts.count), at: nil, isBegun: true) }
+        if let stop = error as? ConflictStop { return .conflicts(Int64(stop.conflicts.count), at: nil, isBegun: true) }
         return destination.explain(error)
     }
 }

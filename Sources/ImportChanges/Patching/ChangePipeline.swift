@@ -27,7 +27,7 @@ package final class ChangePipeline: Sendable {
 
     /// Does the work with a store that is there and locked.
     ///
-    /// - Throws: `ImportError`, also in place of a `ChangeStop`.
+    /// - Throws: `ImportError`, also in place of a `ConflictStop`.
     package func run(_ work: (RunContext, SQLiteDestination) throws -> ChangeOutcome) throws -> ChangeOutcome {
         guard !isSpent.exchange(true, ordering: .relaxed) else {
             throw ImportError(
@@ -51,7 +51,7 @@ package final class ChangePipeline: Sendable {
                 let outcome = try work(context, destination)
                 if !outcome.wasAlreadyFinished { report = outcome.report }
                 return outcome
-            } catch let stop as ChangeStop {
+            } catch let stop as ConflictStop {
                 note(stop)
                 throw ImportError.conflicts(Int64(stop.conflicts.count), at: store, isBegun: true)
             } catch {
@@ -71,7 +71,7 @@ package final class ChangePipeline: Sendable {
     }
 
     /// Adds the conflicts that have stopped a job to its report.
-    private func note(_ stop: ChangeStop) {
+    private func note(_ stop: ConflictStop) {
         guard var report = (try? StoreInspection(store: store).status()) ?? report else { return }
         let list = (report.conflictList ?? []) + stop.conflicts
         report.conflicts = (report.conflicts ?? 0).addingClamped(Int64(stop.conflicts.count))

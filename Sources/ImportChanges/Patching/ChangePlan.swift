@@ -10,12 +10,12 @@ package struct ChangePlan {
         case update(entity: Int, key: [StoredValue], columns: [Int], values: [StoredValue])
         /// - Parameter takesAlong: whether what the change does not name may go with it.
         case delete(entity: Int, key: [StoredValue], takesAlong: Bool)
-        case link(SideSchema.Join, [StoredValue])
-        case unlink(SideSchema.Join, [StoredValue])
+        case link(ComparedSchema.Join, [StoredValue])
+        case unlink(ComparedSchema.Join, [StoredValue])
         /// Makes these the parts of an owner.
         case replace(PatchedEntity.Owned, owner: [StoredValue], [OwnedValue])
         case reorder(PatchedEntity.Owned, [[StoredValue]])
-        case reorderLinks(SideSchema.Join, owner: [StoredValue], [[StoredValue]])
+        case reorderLinks(ComparedSchema.Join, owner: [StoredValue], [[StoredValue]])
 
         /// Whether it is done by one statement.
         var isOneStatement: Bool {

@@ -5,7 +5,7 @@ import ImportSQLite
 import ImportSources
 
 /// A conflict under a policy that stops.
-package struct ChangeStop: Error {
+package struct ConflictStop: Error {
     package let conflicts: [PatchConflict]
 }
 
@@ -17,7 +17,7 @@ package protocol ChangeRun: AnyObject {
 
     /// Does all that is left.
     ///
-    /// - Throws: `ImportError`; `ChangeStop` where conflicts are to stop it. What was committed before stays.
+    /// - Throws: `ImportError`; `ConflictStop` where conflicts are to stop it. What was committed before stays.
     func apply() throws
 
     /// The tables that it is about.
@@ -49,10 +49,10 @@ extension ChangeRun {
         guard let log else { return true }
         var needsRefresh = false
         var gains: [Int: Int64] = [:]
-        var places: [ExactText: Int] = [:]
-        for (place, entity) in changes.enumerated().reversed() { places[ContinuedEntity.folded(entity.table)] = place }
+        var places: [BytewiseString: Int] = [:]
+        for (place, entity) in changes.enumerated().reversed() { places[ExistingEntity.folded(entity.table)] = place }
         try log.complete { touched in
-            let place = places[ContinuedEntity.folded(touched.table.name)]
+            let place = places[ExistingEntity.folded(touched.table.name)]
             if let place, touched.wasThere != touched.isThere { gains[place, default: 0] += touched.isThere ? 1 : -1 }
             guard let place, let rowID = touched.rowID else {
                 if place != nil || !isJoin(touched.table.name) { needsRefresh = true }
@@ -65,7 +65,7 @@ extension ChangeRun {
             case (false, false): break
             }
         }
-        let shared = Dictionary(grouping: changes.indices) { places[ContinuedEntity.folded(changes[$0].table)] ?? $0 }
+        let shared = Dictionary(grouping: changes.indices) { places[ExistingEntity.folded(changes[$0].table)] ?? $0 }
         for (place, entities) in shared { counts.balance(entities, gain: gains[place] ?? 0) }
         return needsRefresh
     }

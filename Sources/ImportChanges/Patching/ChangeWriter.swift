@@ -116,7 +116,7 @@ final class ChangeWriter {
     private func delete(_ index: Int, _ key: [StoredValue], takesAlong: Bool, isLast: Bool) throws {
         let entity = schema.entities[index]
         if !takesAlong {
-            for referring in schema.referring[ContinuedEntity.folded(entity.table)] ?? [] {
+            for referring in schema.referring[ExistingEntity.folded(entity.table)] ?? [] {
                 let cascades = referring.onDelete == "CASCADE"
                 // What refers to the object is changed or deleted by other changes, as a rule: they come first.
                 guard cascades || !isLast && referring.onDelete.hasPrefix("SET") else { continue }
@@ -136,7 +136,7 @@ final class ChangeWriter {
         for (number, value) in values.enumerated() {
             var cells: [Int: StoredValue] = [:]
             for attribute in value.attributes {
-                if let column = child.attributes[ExactText(attribute.name)] { cells[column] = attribute.value }
+                if let column = child.attributes[BytewiseString(attribute.name)] { cells[column] = attribute.value }
             }
             for reference in value.references {
                 guard let columns = child.reference(reference.name)?.columns else { continue }
@@ -151,7 +151,7 @@ final class ChangeWriter {
             }
             func add(_ column: String, _ value: StoredValue) {
                 if let place = columns.firstIndex(where: {
-                    ContinuedEntity.folded($0) == ContinuedEntity.folded(column)
+                    ExistingEntity.folded($0) == ExistingEntity.folded(column)
                 }) {
                     row[place] = value
                 } else {
@@ -217,9 +217,9 @@ final class ChangeWriter {
         }
         if error.extendedResultCode == .SQLITE_CONSTRAINT_CHECK {
             let words = Set(
-                text.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map { ContinuedEntity.folded(String($0)) }
+                text.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map { ExistingEntity.folded(String($0)) }
             )
-            let named = entity.columns.indices.filter { words.contains(ContinuedEntity.folded(entity.columns[$0])) }
+            let named = entity.columns.indices.filter { words.contains(ExistingEntity.folded(entity.columns[$0])) }
             if named.count == 1 { return name(named[0]) }
             return columns.count == 1 ? name(columns[0]) : nil
         }

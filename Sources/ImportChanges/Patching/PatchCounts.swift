@@ -26,7 +26,7 @@ package struct PatchCounts {
 
     private struct LedgerEntry: Hashable {
         let entity: Int
-        let attribute: ExactText
+        let attribute: BytewiseString
         let kind: LedgerKind
     }
 
@@ -125,7 +125,7 @@ package struct PatchCounts {
 
     /// Counts something that is in the ledger.
     package mutating func note(_ kind: LedgerKind, of entity: Int, _ attribute: String, _ count: Int64) {
-        ledger[LedgerEntry(entity: entity, attribute: ExactText(attribute), kind: kind), default: 0] += count
+        ledger[LedgerEntry(entity: entity, attribute: BytewiseString(attribute), kind: kind), default: 0] += count
     }
 
     /// Counts objects that go with one that is deleted.
@@ -247,7 +247,7 @@ package struct PatchCounts {
         for (number, conflict) in conflicts.prefix(Int(room)).enumerated() {
             try database.execute(
                 sql: "INSERT OR REPLACE INTO _import_found_conflict (job, number, content) VALUES (?, ?, ?)",
-                arguments: [job.id, before + Int64(number), try StoredJSON.encode(conflict)]
+                arguments: [job.id, before + Int64(number), try BookkeepingJSON.encode(conflict)]
             )
         }
     }

@@ -16,7 +16,7 @@ struct PatchJob {
     ///
     /// - Parameter beginning: is called in the transaction that begins it.
     /// - Returns: its report, when it is finished.
-    /// - Throws: `ImportError`; with `ChangeStop` where it stops, and can be resumed.
+    /// - Throws: `ImportError`; with `ConflictStop` where it stops, and can be resumed.
     func begin(
         _ planned: StoredJob,
         _ header: ChangeSetHeader,
@@ -87,7 +87,7 @@ struct PatchJob {
     ) throws {
         try PatchCounts.begin(job, schema.entities.map { ($0.name, $0.table) }, header: header, database)
         if job.change?.options.keepsUndo ?? false {
-            try UndoLog.begin(job.id, WatchedTable.all(database), database)
+            try UndoLog.begin(job.id, TrackedTable.all(database), database)
         }
         try TableFingerprint.forget(schema.entities.map(\.table), database)
     }
@@ -118,7 +118,7 @@ struct PatchJob {
                 change.endOffset =
                     try context.opener.describe(path, interruption: context.interruption).first?.size ?? 0
             } else {
-                let check = PatchCheck(
+                let check = PatchDryRun(
                     store: context.store,
                     options: change.options,
                     interruption: context.interruption,
@@ -141,7 +141,7 @@ struct PatchJob {
     ) throws -> PatchSchema {
         try PatchSchema(
             header,
-            SideSchema(session.store, database, identifiers: job.change?.options.identifiers ?? [:]),
+            ComparedSchema(session.store, database, identifiers: job.change?.options.identifiers ?? [:]),
             database
         )
     }

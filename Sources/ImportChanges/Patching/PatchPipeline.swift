@@ -34,7 +34,7 @@ public final class PatchPipeline: Sendable {
     /// What reports call the change set.
     private let name: String
     /// The change set where no file has it; nil for one that is read.
-    private let kept: RereadableChangeSet?
+    private let kept: SpooledChangeSet?
     private let beginning: Beginning?
     private let options: PatchOptions
     private let delegate: (any PatchDelegate)?
@@ -97,7 +97,7 @@ public final class PatchPipeline: Sendable {
     ///   - pipeline: has not been run.
     ///   - beginning: is called in the transaction that begins the job.
     package init(
-        _ changes: RereadableChangeSet,
+        _ changes: SpooledChangeSet,
         named name: String,
         options: PatchOptions,
         _ pipeline: ChangePipeline,
@@ -133,7 +133,7 @@ public final class PatchPipeline: Sendable {
         do {
             try destination.checkIsThere()
             try pipeline.options.check()
-            let changes = try RereadableChangeSet(path, interruption)
+            let changes = try SpooledChangeSet(path, interruption)
             var report = try check(changes.path).report
             report.sources = [name]
             report.state = .finished
@@ -143,8 +143,8 @@ public final class PatchPipeline: Sendable {
         }
     }
 
-    private func check(_ path: String) throws -> PatchCheck.Findings {
-        let check = PatchCheck(store: store, options: options, interruption: interruption, delegate: delegate)
+    private func check(_ path: String) throws -> PatchDryRun.Findings {
+        let check = PatchDryRun(store: store, options: options, interruption: interruption, delegate: delegate)
         var findings = try check.run(path, named: kept == nil ? self.path : path, compares: true)
         findings.report.sources = [name]
         pipeline.report = findings.report
@@ -164,7 +164,7 @@ public final class PatchPipeline: Sendable {
             return .init(report: try destination.report(of: done.id), wasAlreadyFinished: true)
         case .resume(let open): return .init(report: try job.resume(open, options), wasAlreadyFinished: false)
         case .begin:
-            let changes = try kept ?? RereadableChangeSet(path, interruption)
+            let changes = try kept ?? SpooledChangeSet(path, interruption)
             let findings = try destination.tidyingUp { try check(changes.path) }
             let planned = try planned(changes, findings, context, destination)
             let report = try job.begin(planned, findings.header, beginning)
@@ -186,7 +186,7 @@ public final class PatchPipeline: Sendable {
             let descriptions = path == "-" ? [] : try context.opener.describe(path, interruption: interruption)
             func isSame(_ job: StoredJob) -> Bool {
                 job.change?.kind == .patch && !descriptions.isEmpty
-                    && JobOpening.areSame(job.sources.map(\.description), descriptions)
+                    && JobResolver.areSame(job.sources.map(\.description), descriptions)
             }
             if let open = jobs.last(where: { $0.state != .finished }) {
                 guard isSame(open) else {
@@ -213,8 +213,8 @@ public final class PatchPipeline: Sendable {
     }
 
     private func planned(
-        _ changes: RereadableChangeSet,
-        _ findings: PatchCheck.Findings,
+        _ changes: SpooledChangeSet,
+        _ findings: PatchDryRun.Findings,
         _ context: RunContext,
         _ destination: SQLiteDestination
     ) throws -> StoredJob {

@@ -40,13 +40,13 @@ final class PatchRun: ChangeRun {
     }
 
     func tables(_ database: Database) throws -> [String] {
-        let side = try SideSchema(session.store, database, identifiers: change.options.identifiers)
+        let side = try ComparedSchema(session.store, database, identifiers: change.options.identifiers)
         return try PatchSchema(header, side, database).entities.map(\.table)
     }
 
     /// Applies all that is left.
     ///
-    /// - Throws: `ImportError`; `ChangeStop` where conflicts are to stop it. What was committed before stays.
+    /// - Throws: `ImportError`; `ConflictStop` where conflicts are to stop it. What was committed before stays.
     func apply() throws {
         try ImportError.explaining(session.store) {
             try session.database.inDatabase { database in
@@ -60,7 +60,7 @@ final class PatchRun: ChangeRun {
         try database.execute(sql: "PRAGMA foreign_keys = ON")
         defer { try? database.execute(sql: "PRAGMA foreign_keys = OFF") }
         do {
-            for name in try WatchedTable.names(database) {
+            for name in try TrackedTable.names(database) {
                 let table = "main.\(name.quotedIdentifier)"
                 _ = try database.makeStatement(sql: "DELETE FROM \(table)")
                 let columns = try StoredTable(name, database).ownColumns
@@ -79,7 +79,7 @@ final class PatchRun: ChangeRun {
     private func apply(_ database: Database) throws {
         let schema = try PatchSchema(
             header,
-            SideSchema(session.store, database, identifiers: change.options.identifiers),
+            ComparedSchema(session.store, database, identifiers: change.options.identifiers),
             database
         )
         let statements = try PatchStatements(database)
@@ -151,7 +151,7 @@ final class PatchRun: ChangeRun {
                 continue
             }
             if let line = try applier.apply(record, entity) {
-                if line.stops { throw ChangeStop(conflicts: line.conflicts) }
+                if line.stops { throw ConflictStop(conflicts: line.conflicts) }
                 counts.add(line)
             }
         }
@@ -159,7 +159,7 @@ final class PatchRun: ChangeRun {
         if isAtEnd {
             let lines = try applier.finish(state.records) { try context.interruption.check() }
             let stopped = lines.filter(\.stops)
-            if !stopped.isEmpty { throw ChangeStop(conflicts: stopped.flatMap(\.conflicts)) }
+            if !stopped.isEmpty { throw ConflictStop(conflicts: stopped.flatMap(\.conflicts)) }
             for line in lines { counts.add(line) }
         }
         let range = try state.records.range()
@@ -185,7 +185,7 @@ extension PatchSchema {
     /// Whether a table has nothing but links.
     package func isJoin(_ table: String) -> Bool {
         entities.contains { entity in
-            entity.joins.contains { ContinuedEntity.folded($0.table) == ContinuedEntity.folded(table) }
+            entity.joins.contains { ExistingEntity.folded($0.table) == ExistingEntity.folded(table) }
         }
     }
 }

@@ -5,7 +5,7 @@ import ImportSQLite
 enum PatchSQL {
     /// That columns are what is bound, storage class and bytes; the first part may use an index, whatever its collation is.
     static func matches(_ columns: [String], from first: Int = 1) -> String {
-        WatchedTable.matches(columns, from: first)
+        TrackedTable.matches(columns, from: first)
     }
 
     private static func table(_ name: String) -> String { "main.\(name.quotedIdentifier)" }
@@ -74,20 +74,20 @@ enum PatchSQL {
 
     // MARK: Links
 
-    static func link(_ join: SideSchema.Join) -> String {
+    static func link(_ join: ComparedSchema.Join) -> String {
         "SELECT 1 FROM \(table(join.table)) WHERE \(matches(join.columns + join.destinationColumns))"
     }
 
-    static func links(_ join: SideSchema.Join, position: String) -> String {
+    static func links(_ join: ComparedSchema.Join, position: String) -> String {
         "SELECT \(list(join.destinationColumns)) FROM \(table(join.table)) WHERE \(matches(join.columns)) "
             + "ORDER BY \(position.quotedIdentifier) IS NULL, \(position.quotedIdentifier)"
     }
 
-    static func unlink(_ join: SideSchema.Join) -> String {
+    static func unlink(_ join: ComparedSchema.Join) -> String {
         "DELETE FROM \(table(join.table)) WHERE \(matches(join.columns + join.destinationColumns))"
     }
 
-    static func reorder(_ join: SideSchema.Join, position: String) -> String {
+    static func reorder(_ join: ComparedSchema.Join, position: String) -> String {
         "UPDATE OR ABORT \(table(join.table)) SET \(position.quotedIdentifier) = ?1 WHERE "
             + matches(join.columns + join.destinationColumns, from: 2)
     }

@@ -34,21 +34,21 @@ package struct PatchedEntity {
     package let identifier: [Int]
     let identifierNames: [String]
     /// By name the index among `columns`.
-    package let attributes: [ExactText: Int]
+    package let attributes: [BytewiseString: Int]
     /// The order of the attributes, for values that have no identifier.
-    let attributeOrder: [ExactText]
+    let attributeOrder: [BytewiseString]
     package let references: [Reference]
     package let owned: [Owned]
-    package let joins: [SideSchema.Join]
+    package let joins: [ComparedSchema.Join]
     /// The relationships to what it does not own whose changes are nested in its own nevertheless.
-    package let included: Set<ExactText>
+    package let included: Set<BytewiseString>
     let together: [[String]]
     /// The columns whose values are the store's users' own once the object exists.
     package let local: Set<Int>
     /// The column by which parts of its parts refer to it, where it has no identifier.
     let rowKey: String
     /// The columns that an index makes unique, in lower case; of each whether it may be null.
-    package let unique: [ExactText: Bool]
+    package let unique: [BytewiseString: Bool]
     /// What statements that write one object do where the table refuses it.
     let conflictClause: ConflictClause
     /// The statement that reads the columns of an object by its identifier.
@@ -58,7 +58,7 @@ package struct PatchedEntity {
 
     package func reference(_ name: String) -> Reference? { references.first { $0.name.hasSameBytes(as: name) } }
     func ownership(_ name: String) -> Owned? { owned.first { $0.name.hasSameBytes(as: name) } }
-    package func join(_ name: String) -> SideSchema.Join? { joins.first { $0.name.hasSameBytes(as: name) } }
+    package func join(_ name: String) -> ComparedSchema.Join? { joins.first { $0.name.hasSameBytes(as: name) } }
 
     package var identifierColumns: [String] { identifier.map { columns[$0] } }
 }
@@ -66,11 +66,11 @@ package struct PatchedEntity {
 /// The entities of a change set as a store has them.
 package struct PatchSchema {
     package private(set) var entities: [PatchedEntity] = []
-    private var places: [ExactText: Int] = [:]
+    private var places: [BytewiseString: Int] = [:]
     /// Why entities of the change set cannot be changed in this store.
-    private var faults: [ExactText: ImportError] = [:]
+    private var faults: [BytewiseString: ImportError] = [:]
     /// By table, in lower case.
-    private(set) var referring: [ExactText: [StoredForeignKey]] = [:]
+    private(set) var referring: [BytewiseString: [StoredForeignKey]] = [:]
     /// The entities with the descriptions by which values are read.
     package private(set) var described: [ChangedEntity] = []
     /// Whether the store has triggers of its own.
@@ -78,11 +78,11 @@ package struct PatchSchema {
     /// Whether a statement changes nothing but what it names: the store has neither triggers nor foreign keys.
     let statementsStandAlone: Bool
 
-    package init(_ header: ChangeSetHeader, _ side: SideSchema, _ database: Database) throws {
+    package init(_ header: ChangeSetHeader, _ side: ComparedSchema, _ database: Database) throws {
         hasTriggers = try TableConstraints.hasTriggers(database)
         for described in header.entities {
             guard let stored = side.entity(described.name) else {
-                faults[ExactText(described.name)] = ImportError(
+                faults[BytewiseString(described.name)] = ImportError(
                     .storesIncomparable,
                     at: side.store,
                     "has no entity \(described.name), which the change set is about",
@@ -94,17 +94,17 @@ package struct PatchSchema {
             self.described.append(Self.described(described, stored))
             do {
                 let entity = try Self.entity(described, stored, side, hasTriggers: hasTriggers, database)
-                places[ExactText(described.name)] = entities.count
+                places[BytewiseString(described.name)] = entities.count
                 entities.append(entity)
             } catch let error as ImportError {
-                faults[ExactText(described.name)] = error
+                faults[BytewiseString(described.name)] = error
             }
         }
-        let joins = Set(entities.flatMap { $0.joins.map { ContinuedEntity.folded($0.table) } })
+        let joins = Set(entities.flatMap { $0.joins.map { ExistingEntity.folded($0.table) } })
         let foreignKeys = try StoredForeignKey.all(database)
         statementsStandAlone = !hasTriggers && foreignKeys.isEmpty
-        for key in foreignKeys where !joins.contains(ContinuedEntity.folded(key.table)) {
-            referring[ContinuedEntity.folded(key.parent), default: []].append(key)
+        for key in foreignKeys where !joins.contains(ExistingEntity.folded(key.table)) {
+            referring[ExistingEntity.folded(key.parent), default: []].append(key)
         }
     }
 
@@ -112,8 +112,8 @@ package struct PatchSchema {
     ///
     /// - Throws: `ImportError` where the store does not have it, or has other identifiers.
     package func index(_ name: String) throws -> Int {
-        if let place = places[ExactText(name)] { return place }
-        throw faults[ExactText(name)]
+        if let place = places[BytewiseString(name)] { return place }
+        throw faults[BytewiseString(name)]
             ?? ImportError(
                 .changeSetInvalid,
                 "a change is of the entity \(name), which the header does not have",
@@ -124,11 +124,11 @@ package struct PatchSchema {
     // MARK: Entities
 
     /// The header's entity, read as the store keeps its values where the types are the same.
-    private static func described(_ entity: ChangedEntity, _ stored: SideSchema.Entity) -> ChangedEntity {
+    private static func described(_ entity: ChangedEntity, _ stored: ComparedSchema.Entity) -> ChangedEntity {
         var entity = entity
-        let known = Dictionary(stored.attributes.map { (ExactText($0.name), $0) }) { first, _ in first }
+        let known = Dictionary(stored.attributes.map { (BytewiseString($0.name), $0) }) { first, _ in first }
         for (place, attribute) in entity.attributes.enumerated() {
-            guard let own = known[ExactText(attribute.name)]?.description,
+            guard let own = known[BytewiseString(attribute.name)]?.description,
                 own.type == attribute.description?.type
             else { continue }
             entity.attributes[place].description = own
@@ -138,12 +138,12 @@ package struct PatchSchema {
 
     private static func entity(
         _ described: ChangedEntity,
-        _ stored: SideSchema.Entity,
-        _ side: SideSchema,
+        _ stored: ComparedSchema.Entity,
+        _ side: ComparedSchema,
         hasTriggers: Bool,
         _ database: Database
     ) throws -> PatchedEntity {
-        guard described.identifier.map(ExactText.init) == stored.identifier.map({ ExactText($0.name) }) else {
+        guard described.identifier.map(BytewiseString.init) == stored.identifier.map({ BytewiseString($0.name) }) else {
             func text(_ names: [String]) -> String {
                 names.isEmpty ? "nothing" : names.joined(separator: ", ").printable
             }
@@ -156,17 +156,17 @@ package struct PatchSchema {
             )
         }
         var columns: [String] = []
-        var known: [ExactText: Int] = [:]
+        var known: [BytewiseString: Int] = [:]
         func place(_ column: String) -> Int {
-            if let place = known[ContinuedEntity.folded(column)] { return place }
-            known[ContinuedEntity.folded(column)] = columns.count
+            if let place = known[ExistingEntity.folded(column)] { return place }
+            known[ExistingEntity.folded(column)] = columns.count
             columns.append(column)
             return columns.count - 1
         }
         let identifier = stored.identifier.map { place($0.column) }
-        var attributes: [ExactText: Int] = [:]
-        for attribute in stored.attributes { attributes[ExactText(attribute.name)] = place(attribute.column) }
-        for attribute in stored.identifier { attributes[ExactText(attribute.name)] = place(attribute.column) }
+        var attributes: [BytewiseString: Int] = [:]
+        for attribute in stored.attributes { attributes[BytewiseString(attribute.name)] = place(attribute.column) }
+        for attribute in stored.identifier { attributes[BytewiseString(attribute.name)] = place(attribute.column) }
         let references = stored.toOnes.map { toOne in
             PatchedEntity.Reference(
                 name: toOne.name,
@@ -176,14 +176,14 @@ package struct PatchSchema {
         }
         // What only this store takes for a reference is an attribute in the change set.
         for toOne in stored.toOnes where described.relationships.allSatisfy({ !$0.name.hasSameBytes(as: toOne.name) }) {
-            for column in toOne.columns where attributes[ExactText(column)] == nil {
-                attributes[ExactText(column)] = place(column)
+            for column in toOne.columns where attributes[BytewiseString(column)] == nil {
+                attributes[BytewiseString(column)] = place(column)
             }
         }
-        var unique: [ExactText: Bool] = [:]
+        var unique: [BytewiseString: Bool] = [:]
         let table = try StoredTable(stored.table, database)
         for column in table.keys.joined() {
-            unique[ContinuedEntity.folded(column.name)] = !table.isNeverNull(column.name)
+            unique[ExistingEntity.folded(column.name)] = !table.isNeverNull(column.name)
         }
         return PatchedEntity(
             name: described.name,
@@ -192,7 +192,7 @@ package struct PatchSchema {
             identifier: identifier,
             identifierNames: described.identifier,
             attributes: attributes,
-            attributeOrder: described.attributes.map { ExactText($0.name) },
+            attributeOrder: described.attributes.map { BytewiseString($0.name) },
             references: references,
             owned: described.relationships.filter(\.isOwned).compactMap { owned($0, of: stored, side) },
             joins: described.relationships.filter { $0.isToMany && !$0.isOwned }.compactMap { relationship in
@@ -200,11 +200,11 @@ package struct PatchSchema {
                     $0.name.hasSameBytes(as: relationship.name) && $0.entity.hasSameBytes(as: described.name)
                 }
             },
-            included: Set(described.relationships.filter(\.isIncluded).map { ExactText($0.name) }),
+            included: Set(described.relationships.filter(\.isIncluded).map { BytewiseString($0.name) }),
             together: stored.together.isEmpty ? described.together : stored.together,
             local: Set(
                 stored.attributes.filter { $0.description?.owner == .local }.compactMap {
-                    attributes[ExactText($0.name)]
+                    attributes[BytewiseString($0.name)]
                 }
             ),
             rowKey: stored.rowKey ?? "rowid",
@@ -216,8 +216,8 @@ package struct PatchSchema {
 
     private static func owned(
         _ relationship: ChangedEntity.Relationship,
-        of owner: SideSchema.Entity,
-        _ side: SideSchema
+        of owner: ComparedSchema.Entity,
+        _ side: ComparedSchema
     ) -> PatchedEntity.Owned? {
         guard let child = side.entity(relationship.entity) else { return nil }
         let leading = child.toOnes.filter { $0.destination.hasSameBytes(as: owner.name) }

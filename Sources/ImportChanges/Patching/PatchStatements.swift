@@ -106,7 +106,7 @@ package final class PatchStatements {
             code =
                 bytes.isEmpty
                 ? sqlite3_bind_zeroblob(statement, place, 0)
-                : sqlite3_bind_blob(statement, place, bytes, Int32(clamping: bytes.count), SQLiteBytes.copied)
+                : sqlite3_bind_blob(statement, place, bytes, Int32(clamping: bytes.count), SQLiteDestructor.copied)
         }
         guard code == SQLITE_OK else { throw connection.lastError }
     }
@@ -114,14 +114,14 @@ package final class PatchStatements {
     private static func bindText(_ bytes: UnsafeRawBufferPointer, _ statement: OpaquePointer?, _ place: Int32) -> Int32
     {
         guard let start = bytes.baseAddress, !bytes.isEmpty else {
-            return sqlite3_bind_text(statement, place, "", 0, SQLiteBytes.copied)
+            return sqlite3_bind_text(statement, place, "", 0, SQLiteDestructor.copied)
         }
         return sqlite3_bind_text(
             statement,
             place,
             start.assumingMemoryBound(to: CChar.self),
             Int32(clamping: bytes.count),
-            SQLiteBytes.copied
+            SQLiteDestructor.copied
         )
     }
 

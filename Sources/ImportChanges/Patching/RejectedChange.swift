@@ -26,8 +26,8 @@ struct RejectedChange {
 
     /// Where a line has its conflicts; an empty range where it has none yet.
     private func place(in line: [UInt8]) throws -> Range<Int> {
-        try line.withUnsafeBufferPointer { bytes throws(ChangeJSON.Fault) in
-            var json = try ChangeJSON(ByteView(bytes))
+        try line.withUnsafeBufferPointer { bytes throws(ChangeSetScanner.Fault) in
+            var json = try ChangeSetScanner(ByteView(bytes))
             try json.openObject()
             var found: Range<Int>?
             while let name = try json.key() {
@@ -57,13 +57,13 @@ struct RejectedChange {
 extension ChangeLineWriter {
     /// Appends what is in the way of a change.
     fileprivate func append(_ conflict: PatchConflict, to output: inout [UInt8]) {
-        let entity = entities[ExactText(conflict.entity)] ?? Entity()
+        let entity = entities[BytewiseString(conflict.entity)] ?? Entity()
         output.append(contentsOf: "{\"entity\":".utf8)
         StoredValueWriter.appendString(conflict.entity, to: &output)
         output.append(contentsOf: ",\"identifier\":".utf8)
         append(conflict.identifier, of: entity, to: &output)
         output.append(contentsOf: ",\"kind\":\"\(conflict.kind.rawValue)\"".utf8)
-        let name = conflict.attribute.map(ExactText.init)
+        let name = conflict.attribute.map(BytewiseString.init)
         if let attribute = conflict.attribute {
             output.append(contentsOf: ",\"attribute\":".utf8)
             StoredValueWriter.appendString(attribute, to: &output)
@@ -77,7 +77,7 @@ extension ChangeLineWriter {
                 (name.flatMap { entity.values[$0] } ?? StoredValueWriter(nil)).append(value, to: &output)
             case .object(let object):
                 let destination = name.flatMap { entity.references[$0] ?? entity.owned[$0] }
-                append(object, of: destination.flatMap { entities[ExactText($0)] } ?? Entity(), to: &output)
+                append(object, of: destination.flatMap { entities[BytewiseString($0)] } ?? Entity(), to: &output)
             }
         }
         output.append(UInt8(ascii: "}"))

@@ -11,7 +11,7 @@ import ImportSources
 /// another transaction.
 package final class UndoApplier {
     /// Rows that stay as they are, with what is in the way; nil where that is at their owner.
-    package typealias Kept = [UndoneRowID: PatchConflict?]
+    package typealias Kept = [UndoLogRowID: PatchConflict?]
 
     /// The transaction is to be rolled back, as more rows are to stay as they are.
     struct Again: Error {
@@ -61,7 +61,7 @@ package final class UndoApplier {
 
     /// Brings all rows back.
     ///
-    /// - Throws: `ChangeStop` where a conflict is to stop it, and `Again`; nothing is to be committed then.
+    /// - Throws: `ConflictStop` where a conflict is to stop it, and `Again`; nothing is to be committed then.
     package func apply(_ log: UndoLog, _ database: Database) throws -> Result {
         try database.execute(
             sql: """
@@ -75,16 +75,16 @@ package final class UndoApplier {
         var result = Result(counts: PatchCounts(schema.tables.map(\.entity)))
         var ordinal: Int64 = 0
         // Those that are not deleted, with what they own.
-        var stayed: Set<UndoneRowID> = []
+        var stayed: Set<UndoLogRowID> = []
         var stops: [PatchConflict] = []
         for (place, table) in schema.tables.prefix(schema.loggedCount).enumerated() {
-            let isWhole = schema.whole.contains(ContinuedEntity.folded(table.name))
-            try UndoneRow.forEach(of: job, table, isWhole: isWhole, statements, store: store) { row in
+            let isWhole = schema.whole.contains(ExistingEntity.folded(table.name))
+            try UndoLogRow.forEach(of: job, table, isWhole: isWhole, statements, store: store) { row in
                 try check()
                 ordinal += 1
                 result.counts.read(place)
                 var plan = try comparison.plan(row, table)
-                if let conflict = kept[UndoneRowID(place: place, key: row.key)] {
+                if let conflict = kept[UndoLogRowID(place: place, key: row.key)] {
                     plan.keep(conflict, options)
                 } else if plan.stops {
                     if stops.count < PatchConflict.mostListed { stops += plan.conflicts }
@@ -93,12 +93,12 @@ package final class UndoApplier {
                     try take(plan.step, row, place, table)
                 }
                 if plan.kind == .deleted, !plan.conflicts.isEmpty, plan.deletesNothing {
-                    stayed.insert(UndoneRowID(place: place, key: row.key))
+                    stayed.insert(UndoLogRowID(place: place, key: row.key))
                 }
                 result.counts.add(try line(plan, place, table, ordinal))
             }
         }
-        if !stops.isEmpty { throw ChangeStop(conflicts: stops) }
+        if !stops.isEmpty { throw ConflictStop(conflicts: stops) }
         try restore(&result)
         let foreignKeys = UndoForeignKeys(schema: schema, statements: statements, options: options)
         let found = try foreignKeys.settle(log, &result.counts) {
@@ -106,14 +106,13 @@ package final class UndoApplier {
         }
         guard found.keys.allSatisfy({ !kept.keys.contains($0) }) else {
             // What stays as it is is in the way all the same: other rows than those of the log.
-            throw ChangeStop(conflicts: found.values.compactMap(\.self))
+            throw ConflictStop(conflicts: found.values.compactMap(\.self))
         }
         if !found.isEmpty { throw Again(kept: found) }
         return result
     }
 
-    private func line(_ plan: UndoPlan, _ place: Int, _ table: UndoneTable, _ ordinal: Int64) throws -> PatchCounts.Line
-    {
+    private func line(_ plan: UndoPlan, _ place: Int, _ table: UndoTable, _ ordinal: Int64) throws -> PatchCounts.Line {
         var line = PatchCounts.Line(
             ordinal: ordinal,
             byteOffset: 0,
@@ -141,7 +140,7 @@ package final class UndoApplier {
 
     // MARK: Rows
 
-    private func take(_ step: UndoPlan.Step, _ row: UndoneRow, _ place: Int, _ table: UndoneTable) throws {
+    private func take(_ step: UndoPlan.Step, _ row: UndoLogRow, _ place: Int, _ table: UndoTable) throws {
         switch step {
         case .none: return
         case .delete(let key): try statements.run(table.delete, key.values ?? [])
@@ -161,7 +160,7 @@ package final class UndoApplier {
     }
 
     /// Keeps a row for later, with the row id that it is to have.
-    private func keep(_ key: RowKey, _ row: UndoneRow, _ place: Int, _ cells: [StoredValue], isNew: Bool) throws {
+    private func keep(_ key: RowKey, _ row: UndoLogRow, _ place: Int, _ cells: [StoredValue], isNew: Bool) throws {
         try statements.run(
             "INSERT INTO \(Self.restored) (place, number, key, cells, is_new) VALUES (?1, ?2, ?3, ?4, ?5)",
             [
@@ -214,7 +213,7 @@ package final class UndoApplier {
         _ error: DatabaseError,
         _ key: RowKey,
         _ place: Int,
-        _ table: UndoneTable,
+        _ table: UndoTable,
         _ cells: [StoredValue]? = nil
     ) throws -> Again {
         switch error.resultCode.primaryResultCode {
@@ -224,7 +223,7 @@ package final class UndoApplier {
         let identifier = table.reference(cells ?? table.columns.map { _ in .null }, key)
         return Again(
             kept: [
-                UndoneRowID(place: place, key: key): PatchConflict(
+                UndoLogRowID(place: place, key: key): PatchConflict(
                     kind: .constraint,
                     entity: table.entity,
                     identifier: identifier
@@ -235,7 +234,7 @@ package final class UndoApplier {
 }
 
 /// A row of a log.
-package struct UndoneRowID: Hashable {
+package struct UndoLogRowID: Hashable {
     /// The table's index.
     package let place: Int
     package let key: RowKey

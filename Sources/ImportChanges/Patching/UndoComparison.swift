@@ -20,7 +20,7 @@ struct UndoComparison {
     }
 
     /// What undoing a row comes to.
-    func plan(_ row: UndoneRow, _ table: UndoneTable) throws -> UndoPlan {
+    func plan(_ row: UndoLogRow, _ table: UndoTable) throws -> UndoPlan {
         let found = try find(row, table)
         switch (row.before, row.after) {
         case (let before?, let after?): return update(row, before, after, found, table)
@@ -32,7 +32,7 @@ struct UndoComparison {
     // MARK: The row
 
     /// The row that is the same object: by its key, or where another one has its row id by now, by what identifies it.
-    private func find(_ row: UndoneRow, _ table: UndoneTable) throws -> Found? {
+    private func find(_ row: UndoLogRow, _ table: UndoTable) throws -> Found? {
         func read(_ key: RowKey) throws -> Found? {
             var found: Found?
             try statements.run(table.byKey, key.values ?? []) { row in
@@ -64,7 +64,7 @@ struct UndoComparison {
     }
 
     /// Whether a row is another one that the job has touched.
-    private func isLogged(_ key: RowKey, _ table: UndoneTable) throws -> Bool {
+    private func isLogged(_ key: RowKey, _ table: UndoTable) throws -> Bool {
         try statements.exists(
             "SELECT 1 FROM _import_undo WHERE job = ?1 AND table_name = ?2 AND number = ?4 AND key = ?3",
             [.integer(job), .text(table.name), .blob(key.bytes), .integer(key.number)]
@@ -76,7 +76,7 @@ struct UndoComparison {
     private func conflict(
         _ kind: PatchConflict.Kind,
         _ plan: UndoPlan,
-        _ table: UndoneTable,
+        _ table: UndoTable,
         _ attribute: String? = nil
     ) -> PatchConflict {
         PatchConflict(kind: kind, entity: table.entity, identifier: plan.identifier, attribute: attribute)
@@ -84,11 +84,11 @@ struct UndoComparison {
 
     /// The job has changed it.
     private func update(
-        _ row: UndoneRow,
+        _ row: UndoLogRow,
         _ before: [StoredValue],
         _ after: [StoredValue],
         _ found: Found?,
-        _ table: UndoneTable
+        _ table: UndoTable
     ) -> UndoPlan {
         var plan = UndoPlan(kind: .updated, identifier: table.reference(table.widened(after, nil), row.key))
         let changed = table.logged.indices.filter { before[$0] != after[$0] }
@@ -121,7 +121,7 @@ struct UndoComparison {
     }
 
     /// The job has deleted it.
-    private func insert(_ row: UndoneRow, _ before: [StoredValue], _ found: Found?, _ table: UndoneTable) -> UndoPlan {
+    private func insert(_ row: UndoLogRow, _ before: [StoredValue], _ found: Found?, _ table: UndoTable) -> UndoPlan {
         let cells = table.widened(before, found?.cells)
         var plan = UndoPlan(kind: .inserted, identifier: table.reference(cells, row.key))
         plan.attributes = table.logged.indices.map { AttributeChange(table.names[table.logged[$0]], new: before[$0]) }
@@ -138,7 +138,7 @@ struct UndoComparison {
     }
 
     /// The job has inserted it.
-    private func delete(_ row: UndoneRow, _ after: [StoredValue]?, _ found: Found?, _ table: UndoneTable) -> UndoPlan {
+    private func delete(_ row: UndoLogRow, _ after: [StoredValue]?, _ found: Found?, _ table: UndoTable) -> UndoPlan {
         let known = after.map { table.widened($0, nil) } ?? found?.cells ?? table.columns.map { _ in .null }
         var plan = UndoPlan(kind: .deleted, identifier: table.reference(known, row.key))
         plan.attributes = table.logged.indices.map { place in

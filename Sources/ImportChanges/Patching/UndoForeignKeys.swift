@@ -6,7 +6,7 @@ import ImportSources
 
 /// What foreign keys say when the rows of a log are back: what refers to rows that are gone goes by its delete rule.
 struct UndoForeignKeys {
-    private typealias Found = [UndoneRowID: PatchConflict?]
+    private typealias Found = [UndoLogRowID: PatchConflict?]
 
     let schema: UndoSchema
     let statements: PatchStatements
@@ -14,8 +14,8 @@ struct UndoForeignKeys {
 
     /// A row that an undo has touched.
     private struct Row {
-        let id: UndoneRowID
-        let table: UndoneTable
+        let id: UndoLogRowID
+        let table: UndoTable
         /// What it was when the undo began, and what it is; nil where it was or is not there.
         let old: [StoredValue]?
         let now: [StoredValue]?
@@ -38,8 +38,8 @@ struct UndoForeignKeys {
     func settle(
         _ log: UndoLog,
         _ counts: inout PatchCounts,
-        isKept: (UndoneRowID) -> Bool
-    ) throws -> [UndoneRowID: PatchConflict?] {
+        isKept: (UndoLogRowID) -> Bool
+    ) throws -> [UndoLogRowID: PatchConflict?] {
         guard schema.tables.contains(where: { !$0.references.isEmpty || !$0.referring.isEmpty }) else { return [:] }
         var found: Found = [:]
         var isDone = false
@@ -48,7 +48,7 @@ struct UndoForeignKeys {
             try log.forEachTouched { touched, before, now in
                 guard let place = schema.place(of: touched.table.name) else { return }
                 let row = Row(
-                    id: UndoneRowID(place: place, key: touched.key),
+                    id: UndoLogRowID(place: place, key: touched.key),
                     table: schema.tables[place],
                     old: before.flatMap { RowKey(bytes: $0).values },
                     now: now.flatMap { RowKey(bytes: $0).values }
@@ -75,7 +75,7 @@ struct UndoForeignKeys {
     }
 
     /// A row that is deleted stays where the one that owns it does.
-    private func checkOwner(of row: Row, _ isKept: (UndoneRowID) -> Bool, _ found: inout Found) throws {
+    private func checkOwner(of row: Row, _ isKept: (UndoLogRowID) -> Bool, _ found: inout Found) throws {
         guard row.now == nil else { return }
         for key in row.table.references where key.onDelete == "CASCADE" {
             guard let values = row.values(key.columns, in: row.old), let place = schema.place(of: key.parent) else {
@@ -85,7 +85,7 @@ struct UndoForeignKeys {
             let keys = parent.watched.key.map(\.quotedIdentifier).joined(separator: ", ")
             var isOwned = false
             try statements.run(Self.parent(key, keys), values) { owner in
-                let id = UndoneRowID(place: place, key: RowKey(parent.watched.key.indices.map(owner.value)))
+                let id = UndoLogRowID(place: place, key: RowKey(parent.watched.key.indices.map(owner.value)))
                 if isKept(id) { isOwned = true }
             }
             if isOwned { found[row.id] = .some(nil) }

@@ -14,7 +14,7 @@ struct UndoJob {
     /// Begins an undo.
     ///
     /// - Returns: its report, when it is finished.
-    /// - Throws: `ImportError`; `ChangeStop` where it stops, and can be resumed.
+    /// - Throws: `ImportError`; `ConflictStop` where it stops, and can be resumed.
     func begin(undoing undone: Int64, _ options: PatchOptions) throws -> ImportReport {
         try ChangeJob(context: context, destination: destination).run { session in
             var job = planned(undone, options)
@@ -26,7 +26,7 @@ struct UndoJob {
                 let schema = try UndoRun.schema(undoing: undone, store: session.store, database)
                 let names = schema.tables.map { (name: $0.entity, table: $0.name) }
                 try PatchCounts.begin(job, names, header: header(schema), database)
-                try UndoLog.begin(job.id, schema.tables.map { try WatchedTable($0.name, database) }, database)
+                try UndoLog.begin(job.id, schema.tables.map { try TrackedTable($0.name, database) }, database)
                 try TableFingerprint.forget(names.map(\.table), database)
             }
             return try UndoRun(session, job, context)
@@ -38,7 +38,7 @@ struct UndoJob {
         let jobs = try StoredJob.all(database)
         guard var open = jobs.first(where: { $0.id == undone }), open.state != .finished else { return }
         let interruption = context.interruption
-        let sources = SourceRecords(of: open, opener: context.opener, interruption: interruption)
+        let sources = SourceRecordReader(of: open, opener: context.opener, interruption: interruption)
         try open.end(sources, database) { try interruption.check() }
     }
 

@@ -77,7 +77,7 @@ public final class UndoPipeline: Sendable {
 
     /// Compares the rows with what the job has left; nothing is written where that stops it.
     private func check(_ undone: Int64) throws {
-        let check = UndoCheck(store: store, job: undone, options: options, interruption: interruption)
+        let check = UndoDryRun(store: store, job: undone, options: options, interruption: interruption)
         let findings = try check.run()
         pipeline.report = findings.report
         if findings.stops > 0 { throw ImportError.conflicts(findings.stops, at: store, isBegun: false) }
@@ -115,11 +115,13 @@ public final class UndoPipeline: Sendable {
                     advice: "To do it again, undo that: \(call: .undoing(store: store, job: undo.id))."
                 )
             }
-            let log = try (journal as? any StoredJournal)?.readIfThere { try UndoLog.exists(job.id, $0) }
+            let log = try (journal as? any SQLiteJournalReader)?.readIfThere { try UndoLog.exists(job.id, $0) }
             // An import that has no model yet has done nothing.
             let isKept = log == true || job.state != .finished && job.keepsUndo && job.model == nil
             if job.state != .finished,
-                let later = try (journal as? any StoredJournal)?.readIfThere({ try ImportUndo.superseding(job.id, $0) })
+                let later = try (journal as? any SQLiteJournalReader)?.readIfThere({
+                    try ImportUndoLog.superseding(job.id, $0)
+                })
                     ?? nil
             {
                 throw ImportError(
@@ -143,11 +145,11 @@ public final class UndoPipeline: Sendable {
                 var job = job
                 if job.state != .finished {
                     // What waits in it will not be done.
-                    let sources = SourceRecords(of: job, opener: context.opener, interruption: interruption)
+                    let sources = SourceRecordReader(of: job, opener: context.opener, interruption: interruption)
                     try job.end(sources, database) { try interruption.check() }
                     try TableFingerprint.record(job.tables, database)
                 }
-                guard try ImportUndo.recover(job, database) else { throw notKept(job) }
+                guard try ImportUndoLog.recover(job, database) else { throw notKept(job) }
                 try BookkeepingSchema.dropEmpty(database)
             }
         }
@@ -197,6 +199,6 @@ public final class UndoPipeline: Sendable {
     /// - Throws: `ImportError`: `.noInput` when the store is not there or has no such job, `.inUse` where an import has it.
     @discardableResult
     public static func forget(in store: String, job: Int64? = nil, olderThan age: Duration? = nil) throws -> [Int64] {
-        try UndoMemory(store: StoreFile.resolved(store)).forget(job, olderThan: age)
+        try UndoStorage(store: StoreFile.resolved(store)).forget(job, olderThan: age)
     }
 }

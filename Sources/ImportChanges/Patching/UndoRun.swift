@@ -29,7 +29,7 @@ final class UndoRun: ChangeRun {
     }
 
     static func schema(undoing job: Int64, store: String, _ database: Database) throws -> UndoSchema {
-        try UndoSchema(undoing: job, SideSchema(store, database, identifiers: [:]), database)
+        try UndoSchema(undoing: job, ComparedSchema(store, database, identifiers: [:]), database)
     }
 
     func tables(_ database: Database) throws -> [String] {
@@ -40,8 +40,8 @@ final class UndoRun: ChangeRun {
         try ImportError.explaining(session.store) {
             try session.database.inDatabase { database in
                 // What they did then is in the log.
-                try StoreProtection.setTriggers(false, database)
-                defer { try? StoreProtection.setTriggers(true, database) }
+                try UntrustedStoreGuard.setTriggers(false, database)
+                defer { try? UntrustedStoreGuard.setTriggers(true, database) }
                 let log = try UndoLog(job: job.id, tellsRows: true, database)
                 defer { try? log.end(database) }
                 if let notification = try apply(log, database) { context.merges.enqueue(notification) }
@@ -64,7 +64,7 @@ final class UndoRun: ChangeRun {
                 let stops = again.kept.values.compactMap(\.self).filter {
                     options.policy(of: $0.entity, $0.attribute) == .stop
                 }
-                if !stops.isEmpty { throw ChangeStop(conflicts: stops) }
+                if !stops.isEmpty { throw ConflictStop(conflicts: stops) }
             }
         }
     }
@@ -101,7 +101,7 @@ final class UndoRun: ChangeRun {
         var errorGroups = try ErrorGroupTable(database, job: job.id)
         try counts.save(job, &errorGroups, database)
         try save(ChunkRange(firstByte: 0, endByte: 0, hash: ""), counts, firstOrdinal: 1, database)
-        try UndoneBookkeeping.follow(undone, database)
+        try UndoBookkeeping.follow(undone, database)
         marker.recordOrdinal = counts.lines.reduce(0, +)
         marker.source = 1
         let merge = try end(&marker, changes, needsRefresh: needsRefresh, database)

@@ -7,47 +7,47 @@ import ImportSources
 /// The tables that an undo may touch: those of the log, and those whose rows may go with rows of these.
 package struct UndoSchema {
     /// Those that are in the log first.
-    package private(set) var tables: [UndoneTable] = []
-    private var places: [ExactText: Int] = [:]
+    package private(set) var tables: [UndoTable] = []
+    private var places: [BytewiseString: Int] = [:]
     /// How many tables the log has.
     let loggedCount: Int
     /// The tables of which all rows are the job's.
-    package let whole: Set<ExactText>
+    package let whole: Set<BytewiseString>
 
     /// - Parameter job: the one that is undone.
     /// - Throws: `ImportError` where a table of the log is not as it was.
-    package init(undoing job: Int64, _ side: SideSchema, _ database: Database) throws {
+    package init(undoing job: Int64, _ side: ComparedSchema, _ database: Database) throws {
         let keys = try StoredForeignKey.all(database)
         let partial = try UndoLog.tables(of: job, isWhole: false, database)
         let whole = try UndoLog.tables(of: job, isWhole: true, database)
-        self.whole = Set(whole.map { ContinuedEntity.folded($0.name) })
+        self.whole = Set(whole.map { ExistingEntity.folded($0.name) })
         let touched = try Self.touched(by: job, database)
-        let logged = (partial + whole).filter { touched.contains(ExactText($0.name)) }
+        let logged = (partial + whole).filter { touched.contains(BytewiseString($0.name)) }
         loggedCount = logged.count
         for table in logged { try add(table, side, keys, database) }
         var next = 0
         while next < tables.count {
-            for key in tables[next].referring where places[ContinuedEntity.folded(key.table)] == nil {
-                try add(WatchedTable(key.table, database), side, keys, database)
+            for key in tables[next].referring where places[ExistingEntity.folded(key.table)] == nil {
+                try add(TrackedTable(key.table, database), side, keys, database)
             }
             next += 1
         }
     }
 
     private mutating func add(
-        _ table: WatchedTable,
-        _ side: SideSchema,
+        _ table: TrackedTable,
+        _ side: ComparedSchema,
         _ keys: [StoredForeignKey],
         _ database: Database
     ) throws {
-        places[ContinuedEntity.folded(table.name)] = tables.count
-        tables.append(try UndoneTable(table, side, keys, database))
+        places[ExistingEntity.folded(table.name)] = tables.count
+        tables.append(try UndoTable(table, side, keys, database))
     }
 
-    package func place(of table: String) -> Int? { places[ContinuedEntity.folded(table)] }
+    package func place(of table: String) -> Int? { places[ExistingEntity.folded(table)] }
 
     /// The tables of which a log has anything.
-    private static func touched(by job: Int64, _ database: Database) throws -> Set<ExactText> {
+    private static func touched(by job: Int64, _ database: Database) throws -> Set<BytewiseString> {
         let names = try BookkeepingRow.fetchAll(
             database,
             from: "_import_undo_table",
@@ -59,6 +59,6 @@ package struct UndoSchema {
                 """,
             arguments: ["job": job]
         )
-        return Set(try names.map { ExactText(try $0.text("table_name")) })
+        return Set(try names.map { BytewiseString(try $0.text("table_name")) })
     }
 }

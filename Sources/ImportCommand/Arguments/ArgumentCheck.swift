@@ -104,7 +104,7 @@ enum ArgumentCheck {
             let word =
                 meanings[other] != nil || !near.isEmpty
                 ? other
-                : NearName.nearest(
+                : NameSuggestion.nearest(
                     to: String(other),
                     among: meanings.keys.map(String.init)
                 )?[...]
@@ -167,7 +167,7 @@ enum ArgumentCheck {
 
     private static func suggestion(for word: String, among words: [String]) -> String {
         let letters = Array(word.utf8)
-        let near = words.map { (word: $0, distance: NearName.distance(letters, Array($0.utf8))) }.min {
+        let near = words.map { (word: $0, distance: NameSuggestion.distance(letters, Array($0.utf8))) }.min {
             $0.distance < $1.distance
         }
         guard let near, near.distance <= 2, near.distance < word.count else { return "" }

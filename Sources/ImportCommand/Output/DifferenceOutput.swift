@@ -4,11 +4,11 @@ import Importer
 
 /// Where a difference is written: standard output, or a file that gets its name when it is whole.
 final class DifferenceOutput {
-    private let file: ExportFile?
+    private let file: AtomicFile?
 
     /// - Parameter path: nil for standard output.
     init(_ path: String?, overwrites: Bool) throws {
-        file = try path.map { try ExportFile(path: $0, overwrites: overwrites) }
+        file = try path.map { try AtomicFile(path: $0, overwrites: overwrites) }
     }
 
     /// Whether a person reads it, who may have asked for no colours (<https://no-color.org>).

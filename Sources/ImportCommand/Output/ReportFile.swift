@@ -19,7 +19,7 @@ final class ReportFile {
         descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             let code = errno
-            let message: ImportText = "cannot create the report \(path): \(String(cString: strerror(code)))"
+            let message: MessageText = "cannot create the report \(path): \(String(cString: strerror(code)))"
             throw ImportError.shortage(code, message) ?? ImportError(.cannotCreate, message)
         }
     }

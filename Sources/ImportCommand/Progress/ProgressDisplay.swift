@@ -63,7 +63,7 @@ struct ProgressDisplay {
         case .json:
             let isNews = isLast || snapshot != lastSnapshot
             lastSnapshot = snapshot
-            let lines = messages.compactMap { try? ProgressLine.json(message: CommandWords().text($0)) }
+            let lines = messages.compactMap { try? ProgressLine.json(message: CommandLineTerms().text($0)) }
             return lines.joined() + (isNews ? (try? ProgressLine.json(frame)) ?? "" : "")
         case .none:
             return Self.prefixed(messages)
@@ -72,7 +72,7 @@ struct ProgressDisplay {
         }
     }
 
-    private mutating func newMessages(_ snapshot: ImportProgress.Snapshot, isStopping: Bool) -> [ImportText] {
+    private mutating func newMessages(_ snapshot: ImportProgress.Snapshot, isStopping: Bool) -> [MessageText] {
         var messages = Array(snapshot.messages.dropFirst(messagesShown))
         messagesShown = max(messagesShown, snapshot.messages.count)
         if isStopping && !hasShownStopping {
@@ -84,7 +84,7 @@ struct ProgressDisplay {
 
     private mutating func barUpdate(
         _ frame: ProgressFrame,
-        messages: [ImportText],
+        messages: [MessageText],
         isLast: Bool,
         width: Int,
         isForeground: Bool
@@ -133,8 +133,8 @@ struct ProgressDisplay {
         return up > 0 ? "\r\u{1B}[\(up)A" : "\r"
     }
 
-    private static func prefixed(_ messages: [ImportText]) -> String {
+    private static func prefixed(_ messages: [MessageText]) -> String {
         // A message is one line; a line break can only be part of a name.
-        messages.map { "importer: " + TerminalText.escaped(CommandWords().text($0)) + "\n" }.joined()
+        messages.map { "importer: " + TerminalText.escaped(CommandLineTerms().text($0)) + "\n" }.joined()
     }
 }

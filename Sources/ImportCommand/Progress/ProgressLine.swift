@@ -40,7 +40,7 @@ enum ProgressLine {
         state: String? = nil,
         entities: [String: ImportReport.Counts]? = nil
     ) throws -> String {
-        try JSONText.line(ProgressRecord(frame, state: state, entities: entities))
+        try JSONText.line(ProgressJSON(frame, state: state, entities: entities))
     }
 
     /// A message as one JSON object on one line, its line break included.

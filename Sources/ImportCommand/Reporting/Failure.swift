@@ -19,7 +19,7 @@ struct Failure {
             text = ""
         case let error as ImportError:
             exitCode = error.code.rawValue
-            let words = CommandWords(store: store)
+            let words = CommandLineTerms(store: store)
             let message = words.text(error.text)
             text = Self.text(error.isInterruption ? message : "error: \(message)", advice: error.remedy.map(words.text))
         case let error as RecordPredicateError:

@@ -40,7 +40,7 @@ enum MirrorText {
     static func withheld(_ report: ImportReport, store: String) -> ImportError? {
         guard let reason = report.withheldReason, let count = report.withheld else { return nil }
         let objects = NumberText.counted(count, "object")
-        let (why, option): (ImportText, ImportText) =
+        let (why, option): (MessageText, MessageText) =
             switch reason {
             case .empty: ("the sources have no record of an entity that has objects", "\(.allowsEmpty)")
             case .rejects: ("of some rejects nobody can tell which objects they are", "\(.despiteRejects)")

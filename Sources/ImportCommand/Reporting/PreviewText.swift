@@ -19,7 +19,9 @@ enum PreviewText {
         var lines = ["All of it, imported into a copy of the store"]
         if let report = mirror.report { lines += ReportText.table(ReportText.counts(of: report)) }
         if let message = mirror.message {
-            lines += ["", "It would stop, and delete nothing: " + TerminalText.escaped(CommandWords().text(message))]
+            lines += [
+                "", "It would stop, and delete nothing: " + TerminalText.escaped(CommandLineTerms().text(message)),
+            ]
         } else if let report = mirror.report {
             lines += MirrorText.forecast(report)
             lines += ReportText.errors(report)
@@ -41,7 +43,7 @@ enum PreviewText {
         for entity in sample.entities { lines += [""] + self.lines(entity) }
         if let report = sample.report { lines += ReportText.errors(report) + ReportText.ledger(report) }
         if let message = sample.message {
-            lines += ["", "It would stop: " + TerminalText.escaped(CommandWords().text(message))]
+            lines += ["", "It would stop: " + TerminalText.escaped(CommandLineTerms().text(message))]
         }
         return lines.joined(separator: "\n") + "\n"
     }

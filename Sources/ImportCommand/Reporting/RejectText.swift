@@ -29,7 +29,8 @@ enum RejectText {
             start < reject.record.count
         else { return nil }
         let isContainer = [UInt8(ascii: "{"), UInt8(ascii: "[")].contains(reject.record[start])
-        guard !isContainer, let range = JSONExtent.range(at: start, in: reject.record), range.count < columns / 2 else {
+        guard !isContainer, let range = JSONValueEnd.range(at: start, in: reject.record), range.count < columns / 2
+        else {
             return nil
         }
         return String(validating: reject.record[range], as: UTF8.self)

@@ -88,7 +88,7 @@ enum ReportText {
     }
 
     /// What to do where nothing is at a record path.
-    static let pathAdvice: ImportText =
+    static let pathAdvice: MessageText =
         "Check --records; without it, records are found, or the record paths listed where they could be."
 
     /// What the command ends with where nothing was accepted though something was to be; nil elsewhere.
@@ -96,7 +96,7 @@ enum ReportText {
         guard report.tookNothing, let message = report.message else { return nil }
         let rejects = "\(command) rejects \(store.storeWords())"
         let duplicate = CoercionError.Code.duplicateIdentifier.rawValue
-        let (reason, advice): (ImportError.Reason, ImportText) =
+        let (reason, advice): (ImportError.Reason, MessageText) =
             if report.recordsRead == 0 || report.rejected < report.recordsRead {
                 (.recordsNotFound, pathAdvice)
             } else if !report.errors.isEmpty, report.errors.allSatisfy({ $0.code == duplicate }) {

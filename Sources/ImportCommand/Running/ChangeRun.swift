@@ -17,7 +17,7 @@ struct ChangeRun {
         _ work: () throws -> ChangeOutcome
     ) throws {
         let reportFile = try output.report.map { try ReportFile(path: $0, apartFrom: files(sources)) }
-        let watch = WatchedRun(
+        let watch = InterruptibleRun(
             progress: progress,
             interruption: interruption,
             mode: output.progress.mode,

@@ -11,15 +11,15 @@ struct ImportRun {
     var others: [(role: String, path: String)] = []
     let output: OutputArguments
     /// What is said where the store has everything already.
-    var answer = AlreadyFinished.imported
+    var answer = AlreadyFinishedText.imported
     /// What serves a page meanwhile; nil for nothing.
-    var server: ServerRun?
+    var server: ServeRun?
     /// Where results go.
     var print: (String) throws -> Void = StandardOutput.write
 
     func perform(_ pipeline: ImportPipeline) throws {
         let reportFile = try output.report.map { try ReportFile(path: $0, apartFrom: files) }
-        let watch = WatchedRun(
+        let watch = InterruptibleRun(
             progress: pipeline.progress,
             interruption: pipeline.interruption,
             mode: output.progress.mode,

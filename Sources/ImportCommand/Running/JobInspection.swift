@@ -26,14 +26,14 @@ extension StoreInspection: JobInspection {}
 extension ServerInspection: JobInspection {}
 
 /// What an argument names as a store: a file, or a schema of a server.
-enum StorePlace {
+enum StoreLocation {
     case file(String)
     case server(ServerStore)
 
     /// - Parameter others: more options of a server, and whether they are given.
     /// - Throws: `ImportError` with `.usage` where an address of a server cannot be read, and where a file is given options of
     ///   one.
-    init(_ text: String, _ arguments: SchemaArguments, _ others: [(String, Bool)] = [], showsValues: Bool = false)
+    init(_ text: String, _ arguments: PostgreSQLArguments, _ others: [(String, Bool)] = [], showsValues: Bool = false)
         throws
     {
         guard ServerAddress.isOne(text) else {

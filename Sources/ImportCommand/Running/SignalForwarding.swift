@@ -39,7 +39,7 @@ enum SignalForwarding {
     /// - Throws: `ImportError` with `.noResources` when the system gives no thread.
     static func endAtOnce() throws {
         try start { number in
-            ExportFile.discardAll {
+            AtomicFile.discardAll {
                 StandardError.write("importer: \(reason(of: number).message)\n")
                 _exit(128 + number)
             }

@@ -49,7 +49,7 @@ struct FetchSubcommand: ParsableCommand {
     @Argument(help: "The store.")
     var store: String
 
-    @OptionGroup(title: "Server options") var schema: SchemaArguments
+    @OptionGroup(title: "Server options") var schema: PostgreSQLArguments
 
     @Argument(help: "The entity's name; without it all are listed.")
     var entity: String?
@@ -138,7 +138,7 @@ struct FetchSubcommand: ParsableCommand {
 
     func run() throws {
         let predicate = try predicate.map { try RecordPredicate(parsing: $0) }
-        let reader = try StorePlace(store, schema).reader()
+        let reader = try StoreLocation(store, schema).reader()
         guard let entity = try entity.map({ try reader.entity(named: $0) }) else { return try listEntities(reader) }
         if printModel {
             let model = ModelDescription(entities: [entity.readingBack])

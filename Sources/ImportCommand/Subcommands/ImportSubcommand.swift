@@ -81,10 +81,10 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
     @Flag(help: "Show the store in a browser meanwhile, and until Ctrl-C (see importer serve).")
     var serve = false
 
-    @OptionGroup(title: "Server options") var schema: SchemaArguments
-    @OptionGroup(title: "Server options") var messages: ServerMessageArguments
+    @OptionGroup(title: "Server options") var schema: PostgreSQLArguments
+    @OptionGroup(title: "Server options") var messages: PostgreSQLMessageArguments
     @OptionGroup(title: "Output options") var output: OutputArguments
-    @OptionGroup(title: "Page options") var page: ServerArguments
+    @OptionGroup(title: "Page options") var page: ServeArguments
 
     var store: String { into }
 
@@ -120,7 +120,7 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
         var jobOptions = try job.options(isQuiet: output.progress.quiet)
         jobOptions.mirror = mirror.options
         let given = [("--nul", job.nul != nil), ("--show-values", messages.showValues)]
-        let place = try StorePlace(into, schema, given, showsValues: messages.showValues)
+        let place = try StoreLocation(into, schema, given, showsValues: messages.showValues)
         let pipeline = pipeline(into: place, jobOptions, runOptions)
         if dryRun {
             return try printPreview(of: pipeline, place)
@@ -144,22 +144,22 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
         }
         // What reads the report from standard output reads nothing else there.
         let isReport = output.json
-        let server = ServerRun(page, store: into, progress: pipeline.progress) { address in
+        let server = ServeRun(page, store: into, progress: pipeline.progress) { address in
             if isReport { StandardError.write(address) } else { try StandardOutput.write(address) }
         }
         run.server = server
         try server.perform(until: pipeline.interruption) { try run.perform(pipeline) }
     }
 
-    private func pipeline(into place: StorePlace, _ job: JobOptions, _ run: RunOptions) -> ImportPipeline {
+    private func pipeline(into place: StoreLocation, _ job: JobOptions, _ run: RunOptions) -> ImportPipeline {
         switch place {
         case .file(let path): ImportPipeline(sources: sources, into: path, job: job, run: run)
         case .server(let server): ImportPipeline(sources: sources, into: server, job: job, run: run)
         }
     }
 
-    private func printPreview(of pipeline: ImportPipeline, _ place: StorePlace) throws {
-        let watch = WatchedRun(
+    private func printPreview(of pipeline: ImportPipeline, _ place: StoreLocation) throws {
+        let watch = InterruptibleRun(
             progress: pipeline.progress,
             interruption: pipeline.interruption,
             mode: output.progress.quiet ? .quiet : .none

@@ -41,7 +41,7 @@ struct InferSubcommand: ParsableCommand {
     func run() throws {
         var job = shape.options
         inference.apply(to: &job)
-        let watch = WatchedRun(mode: progress.mode, purpose: .inferring)
+        let watch = InterruptibleRun(mode: progress.mode, purpose: .inferring)
         let model = try watch.perform {
             try ImportPipeline.infer(
                 sources: sources,
@@ -54,7 +54,7 @@ struct InferSubcommand: ParsableCommand {
         // The order of a model's attributes is the order of the columns: the text is not parsed and written again.
         let json = TerminalText.escapedInJSON(model.text)
         let text = json.hasSuffix("\n") ? json : json + "\n"
-        let notices = model.notices.map(CommandWords().text)
+        let notices = model.notices.map(CommandLineTerms().text)
         if self.json {
             return try StandardOutput.write("{\"notices\":\(JSONText.line(notices)),\"model\":\(text)}\n")
         }

@@ -49,7 +49,7 @@ struct MemorySubcommand: ParsableCommand {
                 job: job,
                 run: RunOptions(workers: RunArguments.workers(nil), durability: .off)
             )
-            let watch = WatchedRun(
+            let watch = InterruptibleRun(
                 progress: pipeline.progress,
                 interruption: pipeline.interruption,
                 mode: progress.mode

@@ -118,7 +118,7 @@ struct MergeSubcommand: ParsableCommand {
             options: try options,
             run: RunOptions(commitEvery: commitEvery, durability: durability)
         )
-        let watch = WatchedRun(progress: merge.progress, interruption: merge.interruption, mode: progress.mode)
+        let watch = InterruptibleRun(progress: merge.progress, interruption: merge.interruption, mode: progress.mode)
         do {
             _ = try watch.perform { try merge.run() }
         } catch {

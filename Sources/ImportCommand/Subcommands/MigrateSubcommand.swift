@@ -51,7 +51,7 @@ struct MigrateSubcommand: ParsableCommand {
             allowsLoss: allowLoss
         )
         // What is being done is said in words; there are no records to count.
-        let watch = WatchedRun(mode: progress.quiet ? .quiet : .none)
+        let watch = InterruptibleRun(mode: progress.quiet ? .quiet : .none)
         if dryRun {
             let plan = try watch.perform { try migration.plan(interruption: watch.interruption) }
             try print(plan)

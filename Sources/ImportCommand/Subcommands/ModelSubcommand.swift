@@ -48,7 +48,7 @@ struct ModelSubcommand: ParsableCommand {
         func run() throws {
             let (mistakes, warnings) = try Self.mistakes(in: file, keyStyle: keys.keyStyle)
             if json {
-                try StandardOutput.write(json: mistakes.map(MistakeRecord.init))
+                try StandardOutput.write(json: mistakes.map(MistakeJSON.init))
             } else {
                 let lines = mistakes.map { TerminalText.escaped("\(file): \($0)") + "\n" }
                 try StandardOutput.write(lines.isEmpty ? "no mistakes\n" : lines.joined())
@@ -161,7 +161,7 @@ extension String {
 }
 
 /// A mistake as `model check --json` prints it.
-struct MistakeRecord: Encodable {
+struct MistakeJSON: Encodable {
     let path: String
     let message: String
 

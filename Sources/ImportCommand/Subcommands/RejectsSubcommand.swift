@@ -29,7 +29,7 @@ struct RejectsSubcommand: ParsableCommand, StoreCommand {
     @Argument(help: "The store.")
     var store: String
 
-    @OptionGroup(title: "Server options") var schema: SchemaArguments
+    @OptionGroup(title: "Server options") var schema: PostgreSQLArguments
 
     @OptionGroup var rejects: RejectArguments
 
@@ -67,7 +67,7 @@ struct RejectsSubcommand: ParsableCommand, StoreCommand {
     func run() throws {
         var selection = rejects.selection
         selection.includesSettled = all
-        let place = try StorePlace(store, schema, showsValues: showValues)
+        let place = try StoreLocation(store, schema, showsValues: showValues)
         if to != nil || raw { return try export(selection, of: place) }
         var pending = ""
         var isEmpty = true
@@ -76,7 +76,7 @@ struct RejectsSubcommand: ParsableCommand, StoreCommand {
                 isEmpty = false
                 pending +=
                     json
-                    ? try JSONText.line(RejectRecord(reject: reject, showsRecord: showValues))
+                    ? try JSONText.line(RejectJSON(reject: reject, showsRecord: showValues))
                     : RejectText.text(reject, showsRecord: showValues)
                 guard pending.utf8.count >= 1 << 16 else { return }
                 try StandardOutput.write(pending)
@@ -95,7 +95,7 @@ struct RejectsSubcommand: ParsableCommand, StoreCommand {
         }
     }
 
-    private func export(_ selection: RejectSelection, of place: StorePlace) throws {
+    private func export(_ selection: RejectSelection, of place: StoreLocation) throws {
         let inspection = place.inspection
         let format: RejectExport.Format = raw ? .raw : .repairLines
         let export: RejectExport

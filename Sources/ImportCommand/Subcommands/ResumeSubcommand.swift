@@ -34,13 +34,13 @@ struct ResumeSubcommand: ParsableCommand, StoreCommand {
     var maxErrors: ErrorLimit?
 
     @OptionGroup(title: "Run options") var runArguments: RunArguments
-    @OptionGroup(title: "Server options") var schema: SchemaArguments
-    @OptionGroup(title: "Server options") var messages: ServerMessageArguments
+    @OptionGroup(title: "Server options") var schema: PostgreSQLArguments
+    @OptionGroup(title: "Server options") var messages: PostgreSQLMessageArguments
     @OptionGroup(title: "Output options") var output: OutputArguments
 
     func run() throws {
         let given = [("--show-values", messages.showValues)]
-        let place = try StorePlace(store, schema, given, showsValues: messages.showValues)
+        let place = try StoreLocation(store, schema, given, showsValues: messages.showValues)
         let pipeline =
             switch place {
             case .file(let path): ImportPipeline(resuming: path, run: runArguments.options, maxErrors: maxErrors)

@@ -46,7 +46,7 @@ struct RetrySubcommand: ParsableCommand, StoreCommand {
     @OptionGroup var rejects: RejectArguments
 
     @OptionGroup(title: "Run options") var runArguments: RunArguments
-    @OptionGroup(title: "Server options") var schema: SchemaArguments
+    @OptionGroup(title: "Server options") var schema: PostgreSQLArguments
     @OptionGroup(title: "Output options") var output: OutputArguments
 
     func validate() throws {
@@ -61,7 +61,7 @@ struct RetrySubcommand: ParsableCommand, StoreCommand {
     }
 
     func run() throws {
-        let place = try StorePlace(store, schema)
+        let place = try StoreLocation(store, schema)
         let given = try model.map { try keys.readModel($0, isQuiet: output.progress.quiet) }
         let (selection, options) = (rejects.selection, runArguments.options)
         let pipeline =

@@ -24,7 +24,7 @@ struct ServeSubcommand: ParsableCommand {
     @Argument(help: "The store; it need not exist yet.")
     var store: String
 
-    @OptionGroup(title: "Page options") var page: ServerArguments
+    @OptionGroup(title: "Page options") var page: ServeArguments
 
     func validate() throws {
         if store.isEmpty { throw ValidationError("the store's path is empty") }
@@ -36,7 +36,7 @@ struct ServeSubcommand: ParsableCommand {
         try StoreWatch(store: store).connect()
         let interruption = Interruption()
         try SignalForwarding.start(to: interruption)
-        let server = ServerRun(page, store: store)
+        let server = ServeRun(page, store: store)
         if !FileManager.default.fileExists(atPath: store) {
             StandardError.write(TerminalText.escaped("importer: waiting for an import into \(store)") + "\n")
         }

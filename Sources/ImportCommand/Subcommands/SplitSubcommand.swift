@@ -42,7 +42,7 @@ struct SplitSubcommand: ParsableCommand {
     }
 
     func run() throws {
-        let watch = WatchedRun(mode: progress.mode, purpose: .splitting)
+        let watch = InterruptibleRun(mode: progress.mode, purpose: .splitting)
         let summary: SplitSummary
         do {
             summary = try watch.perform {

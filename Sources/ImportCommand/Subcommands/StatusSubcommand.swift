@@ -24,7 +24,7 @@ struct StatusSubcommand: ParsableCommand, StoreCommand {
     @Argument(help: "The store.")
     var store: String
 
-    @OptionGroup(title: "Server options") var schema: SchemaArguments
+    @OptionGroup(title: "Server options") var schema: PostgreSQLArguments
 
     @Option(help: ArgumentHelp("Show this job in full.", valueName: "n"))
     var job: Int64?
@@ -46,7 +46,7 @@ struct StatusSubcommand: ParsableCommand, StoreCommand {
     var unresolved = false
 
     func run() throws {
-        let place = try StorePlace(store, schema)
+        let place = try StoreLocation(store, schema)
         let inspection = place.inspection
         if unresolved {
             if let server = inspection as? ServerInspection { return try server.forEachUnresolved(write) }
@@ -56,7 +56,7 @@ struct StatusSubcommand: ParsableCommand, StoreCommand {
         let jobs = try inspection.jobs()
         if json {
             let report = try job.map { try inspection.status(of: $0) } ?? inspection.status()
-            let record = StatusRecord(report: report, unfinished: try inspection.unfinished(), jobs: jobs)
+            let record = StatusReport(report: report, unfinished: try inspection.unfinished(), jobs: jobs)
             return try StandardOutput.write(json: record)
         }
         guard let number = job ?? (jobs.count == 1 ? jobs[0].job : nil) else {

@@ -27,7 +27,7 @@ struct StripSubcommand: ParsableCommand, StoreCommand {
     @Argument(help: "The store.")
     var store: String
 
-    @OptionGroup(title: "Server options") var schema: SchemaArguments
+    @OptionGroup(title: "Server options") var schema: PostgreSQLArguments
 
     @Option(help: ArgumentHelp("Make a stripped copy, and leave the store as it is.", valueName: "file"))
     var to: String?
@@ -44,7 +44,7 @@ struct StripSubcommand: ParsableCommand, StoreCommand {
     }
 
     func run() throws {
-        let outcome = try StorePlace(store, schema).stripped(allowsLoss: allowLoss, to: to)
+        let outcome = try StoreLocation(store, schema).stripped(allowsLoss: allowLoss, to: to)
         if json { return try StandardOutput.write(json: outcome) }
         try StandardOutput.write(Self.text(outcome, to ?? store))
     }

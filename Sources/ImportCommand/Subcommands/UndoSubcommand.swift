@@ -84,7 +84,7 @@ struct UndoSubcommand: ParsableCommand, StoreCommand {
 
     private func forgetLogs() throws {
         let forgotten = try UndoPipeline.forget(in: store, job: job, olderThan: olderThan)
-        if output.json { return try StandardOutput.write(json: ForgottenRecord(forgotten: forgotten)) }
+        if output.json { return try StandardOutput.write(json: ForgottenJSON(forgotten: forgotten)) }
         guard !output.progress.quiet else { return }
         try StandardOutput.write(
             forgotten.isEmpty
@@ -95,7 +95,7 @@ struct UndoSubcommand: ParsableCommand, StoreCommand {
 }
 
 /// What `undo --forget --json` prints.
-struct ForgottenRecord: Encodable {
+struct ForgottenJSON: Encodable {
     /// The jobs that cannot be undone any more.
     let forgotten: [Int64]
 }

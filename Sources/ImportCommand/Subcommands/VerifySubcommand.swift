@@ -24,7 +24,7 @@ struct VerifySubcommand: ParsableCommand, StoreCommand {
     @Argument(help: "The store.")
     var store: String
 
-    @OptionGroup(title: "Server options") var schema: SchemaArguments
+    @OptionGroup(title: "Server options") var schema: PostgreSQLArguments
 
     @Flag(help: "Exit with 65 where other programs have deleted, added or changed rows, too.")
     var strict = false
@@ -45,15 +45,15 @@ struct VerifySubcommand: ParsableCommand, StoreCommand {
     }
 
     func run() throws {
-        let place = try StorePlace(store, schema)
+        let place = try StoreLocation(store, schema)
         let inspection = place.inspection
         let checks = try inspection.verify()
         let tables = try (inspection as? StoreInspection)?.tables() ?? []
         let unfinished = try inspection.unfinished()
         if json {
             let records =
-                checks.map { CheckRecord($0) } + tables.map { CheckRecord($0, isStrict: strict) }
-                + unfinished.map { CheckRecord(unfinished: $0) }
+                checks.map { CheckJSON($0) } + tables.map { CheckJSON($0, isStrict: strict) }
+                + unfinished.map { CheckJSON(unfinished: $0) }
             try StandardOutput.write(json: records)
         } else {
             let text = CheckText(checks: checks, tables: tables, unfinished: unfinished)

@@ -22,8 +22,8 @@ struct WorkSubcommand: ParsableCommand {
     @Argument(help: "The server's database: postgresql://USER@HOST/DATABASE.")
     var store: String
 
-    @OptionGroup(title: "Server options") var schema: SchemaArguments
-    @OptionGroup(title: "Server options") var messages: ServerMessageArguments
+    @OptionGroup(title: "Server options") var schema: PostgreSQLArguments
+    @OptionGroup(title: "Server options") var messages: PostgreSQLMessageArguments
 
     @Option(
         help: ArgumentHelp(
@@ -71,7 +71,7 @@ struct WorkSubcommand: ParsableCommand {
             chunkDirectory: chunks,
             wait: Double(wait)
         )
-        let watch = WatchedRun(progress: work.progress, interruption: work.interruption, mode: progress.mode)
+        let watch = InterruptibleRun(progress: work.progress, interruption: work.interruption, mode: progress.mode)
         let summary = try watch.perform { try work.run() }
         if json { return try StandardOutput.write(json: summary) }
         guard !progress.quiet else { return }

@@ -20,7 +20,7 @@ struct WatchLines {
     func run(_ interruption: Interruption) throws {
         let watch = StoreWatch(store: store)
         var meter = ProgressMeter(purpose: .importing)
-        var figures = WatchFigures()
+        var figures = WatchStatistics()
         var last = ""
         let start = ContinuousClock.now
         while true {
@@ -35,7 +35,7 @@ struct WatchLines {
         }
     }
 
-    private func text(_ frame: ProgressFrame, _ figures: WatchFigures) throws -> String {
+    private func text(_ frame: ProgressFrame, _ figures: WatchStatistics) throws -> String {
         if isJSON {
             let counts = figures.look.entities.map { ($0.name, $0.counts) }
             let entities = Dictionary(counts) { first, _ in first }

@@ -191,7 +191,7 @@ final class WatchScreen {
         isDirty = true
         // An import is not ended by its view, nor a view by a lock that another program holds for long.
         if let error = findings.error, own == nil, error.code != .inUse { return .failed(error) }
-        state.trouble = findings.error.map { CommandWords().text($0.text) }
+        state.trouble = findings.error.map { CommandLineTerms().text($0.text) }
         do {
             if let look = findings.look { try state.take(look) }
             if findings.isThere == false, state.figures.look.job != nil { try state.take(StoreSnapshot()) }

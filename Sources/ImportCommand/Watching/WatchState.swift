@@ -22,7 +22,7 @@ struct WatchState: Sendable {
 
     /// What the store is called.
     let store: String
-    var figures = WatchFigures()
+    var figures = WatchStatistics()
     var frame = ProgressFrame()
     var history = WatchHistory()
     /// Something to be said, instead of the state.

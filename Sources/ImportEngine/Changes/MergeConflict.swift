@@ -120,8 +120,8 @@ public struct MergeConflict: Sendable, Hashable {
 
     private func change(taking values: [Property]) -> ObjectChange {
         if let ours {
-            let names = values.map { ExactText($0.name) }
-            return Self.change(entity, identifier, ours.filter { names.contains(ExactText($0.name)) }, values)
+            let names = values.map { BytewiseString($0.name) }
+            return Self.change(entity, identifier, ours.filter { names.contains(BytewiseString($0.name)) }, values)
         }
         guard var change = toTheirs ?? toBase else {
             return Self.change(entity, identifier, nil, (theirs ?? base ?? []).replacing(values))

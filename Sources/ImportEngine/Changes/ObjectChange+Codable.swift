@@ -1,5 +1,5 @@
 /// A key that data names, as an attribute or a relationship.
-package struct NameKey: CodingKey, ExpressibleByStringLiteral {
+package struct DataNameKey: CodingKey, ExpressibleByStringLiteral {
     package let stringValue: String
     package var intValue: Int? { nil }
 
@@ -12,7 +12,7 @@ package struct NameKey: CodingKey, ExpressibleByStringLiteral {
 extension ObjectReference: Codable {
     /// Reads an object with a member for each value.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: NameKey.self)
+        let container = try decoder.container(keyedBy: DataNameKey.self)
         // Decoders have the keys in no order; the identifier's own is known to those who know the entity.
         values = try container.allKeys.sorted { $0.stringValue < $1.stringValue }.map {
             NamedValue($0.stringValue, try container.decode(StoredValue.self, forKey: $0))
@@ -21,8 +21,8 @@ extension ObjectReference: Codable {
 
     /// Writes an object with a member for each value.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: NameKey.self)
-        for value in values { try container.encode(value.value, forKey: NameKey(value.name)) }
+        var container = encoder.container(keyedBy: DataNameKey.self)
+        for value in values { try container.encode(value.value, forKey: DataNameKey(value.name)) }
     }
 }
 

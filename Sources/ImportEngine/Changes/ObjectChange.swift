@@ -82,7 +82,7 @@ public struct NamedValue: Sendable, Hashable, Codable {
 
     /// Whether name and value are the same, byte by byte.
     public static func == (one: NamedValue, other: NamedValue) -> Bool {
-        ExactText(one.name) == ExactText(other.name) && one.value == other.value
+        BytewiseString(one.name) == BytewiseString(other.name) && one.value == other.value
     }
 }
 

@@ -117,7 +117,7 @@ package struct StoredValueWriter: Sendable {
     static func isCanonicalDecimal(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         guard let first = bytes.first, first == UInt8(ascii: "-") || (0x30...0x39).contains(first),
-            bytes.withUnsafeBufferPointer({ NumberForm(ByteView($0)) }) != nil
+            bytes.withUnsafeBufferPointer({ JSONNumber(ByteView($0)) }) != nil
         else { return false }
         let decimal = AttributeDescription(name: "", type: .decimal)
         guard case .text(let canonical)? = try? decimal.coerce(.number(text)).value else { return false }
@@ -149,7 +149,7 @@ package struct StoredValueWriter: Sendable {
             case UInt8(ascii: "\""): isInString.toggle()
             case UInt8(ascii: "{") where !isInString, UInt8(ascii: "[") where !isInString:
                 depth += 1
-                if depth > ChangeJSON.mostLevels / 2 { return false }
+                if depth > ChangeSetScanner.mostLevels / 2 { return false }
             case UInt8(ascii: "}") where !isInString, UInt8(ascii: "]") where !isInString: depth -= 1
             default: break
             }

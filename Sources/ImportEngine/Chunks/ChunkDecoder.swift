@@ -18,7 +18,7 @@ package final class ChunkDecoder {
     /// Per source of the job, the index in `decoders` of each of its record paths.
     private let places: [[Int]]
     private let entities: Int
-    private let layouts: RowImageSchema?
+    private let layouts: DatabaseImageSchema?
     private let maxDepth: Int
     private var hasher = XXH3Hasher()
     /// Whether the chunk has no more records.
@@ -42,7 +42,7 @@ package final class ChunkDecoder {
         plans: [[EntityPlan]],
         entities: Int,
         graph: GraphPlan? = nil,
-        layouts: RowImageSchema? = nil,
+        layouts: DatabaseImageSchema? = nil,
         options: JobOptions
     ) {
         self.graph = graph.map { GraphDecoder(plan: $0, options: options) }
@@ -100,7 +100,7 @@ package final class ChunkDecoder {
         decode(upTo: maxRecords, into: &decoded.rows, &decoded.layout)
     }
 
-    private func decode(upTo maxRecords: Int, into batch: inout RowBatch, _ layout: inout RowImage?) {
+    private func decode(upTo maxRecords: Int, into batch: inout RowBatch, _ layout: inout DatabaseImage?) {
         batch.reset(entities: entities)
         guard let chunk = reader.chunk, !isExhausted else { return }
         prepare(&batch, &layout, records: min(maxRecords, chunk.entry.records - reader.line), in: chunk)
@@ -191,7 +191,7 @@ package final class ChunkDecoder {
     }
 
     /// Reserves memory for the next records.
-    private func prepare(_ batch: inout RowBatch, _ layout: inout RowImage?, records: Int, in chunk: SealedChunk) {
+    private func prepare(_ batch: inout RowBatch, _ layout: inout DatabaseImage?, records: Int, in chunk: SealedChunk) {
         let width = decoders.reduce(0) { max($0, $1.plan.attributes.count) }
         if !open(&layout, records: records, in: chunk) { batch.reserve(cells: records * width) }
         batch.reserve(rows: records, attributes: width)
@@ -207,13 +207,13 @@ package final class ChunkDecoder {
     /// Lets a batch have a layout, where some rows may go into one.
     ///
     /// - Returns: whether all rows may.
-    private func open(_ layout: inout RowImage?, records: Int, in chunk: SealedChunk) -> Bool {
+    private func open(_ layout: inout DatabaseImage?, records: Int, in chunk: SealedChunk) -> Bool {
         if let fastGraph { return open(&layout, for: fastGraph, records: records, in: chunk) }
-        guard let layouts, records >= RowImage.fewestRows, decoders.contains(where: \.plan.laysOutRows) else {
+        guard let layouts, records >= DatabaseImage.fewestRows, decoders.contains(where: \.plan.laysOutRows) else {
             layout = nil
             return false
         }
-        let opened = layout ?? RowImage(layouts)
+        let opened = layout ?? DatabaseImage(layouts)
         layout = opened
         opened.reserve((bytes.count - reader.offset) / (chunk.entry.records - reader.line) * records)
         for decoder in decoders where decoder.plan.laysOutRows { opened.open(decoder.plan.index) }
@@ -222,16 +222,16 @@ package final class ChunkDecoder {
 
     /// The same for entities that relate to one another: their records' own rows have cells in any case.
     private func open(
-        _ layout: inout RowImage?,
+        _ layout: inout DatabaseImage?,
         for graph: borrowing FastGraphDecoder,
         records: Int,
         in chunk: SealedChunk
     ) -> Bool {
-        guard laysOutGraph, retried == nil, let layouts, records >= RowImage.fewestRows else {
+        guard laysOutGraph, retried == nil, let layouts, records >= DatabaseImage.fewestRows else {
             layout = nil
             return false
         }
-        let opened = layout ?? RowImage(layouts)
+        let opened = layout ?? DatabaseImage(layouts)
         layout = opened
         opened.reserve((bytes.count - reader.offset) / (chunk.entry.records - reader.line) * records)
         for table in graph.tables { opened.open(table) }
@@ -288,7 +288,7 @@ package final class ChunkDecoder {
             found: found,
             byteOffset: line.byteOffset + Int64(max(place, line.prefix))
         )
-        let (key, value) = KeyedLine.split(line.bytes, keys: line.keys)
+        let (key, value) = KeyedRecordLine.split(line.bytes, keys: line.keys)
         let text = line.bytes[value]
         batch.reject(
             RowBatch.Reject(
@@ -329,7 +329,7 @@ package final class ChunkDecoder {
         if line.keys > 0 {
             let keys = Array((entry.keys ?? "{").utf8)
             let member = keys + head + Array(repeating: UInt8(ascii: "}"), count: line.keys) + [0x0A]
-            let (name, value) = member.withUnsafeBufferPointer { KeyedLine.split(ByteView($0), keys: line.keys) }
+            let (name, value) = member.withUnsafeBufferPointer { KeyedRecordLine.split(ByteView($0), keys: line.keys) }
             // A key that is longer than what is kept has no value after it.
             if !value.isEmpty {
                 key = name

@@ -27,7 +27,7 @@ package final class SecondPassDecoder {
         }
     }
 
-    package init(plan: GraphPlan, options: JobOptions, kinds: any StoredEntityLookup) {
+    package init(plan: GraphPlan, options: JobOptions, kinds: any SubentityLookup) {
         decoder = GraphDecoder(plan: plan, options: options, storedEntities: kinds)
         readers = RecordReaders(maxDepth: options.maxDepth)
     }

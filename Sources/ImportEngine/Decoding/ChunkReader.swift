@@ -48,7 +48,7 @@ package final class ChunkReader {
     package private(set) var offset = 0
     /// Where the last record read ends in the source.
     private(set) var sourceOffset: Int64 = 0
-    private var positions: ChunkPositions?
+    private var positions: ChunkSourceMap?
     private var nextPassedOver = 0
     private var needsUTF8Check = false
 
@@ -65,7 +65,7 @@ package final class ChunkReader {
         line = 0
         offset = 0
         sourceOffset = chunk.entry.firstByte
-        positions = ChunkPositions(chunk.entry, keys: chunk.keys)
+        positions = ChunkSourceMap(chunk.entry, keys: chunk.keys)
         _ = readers.make(keys: chunk.keys.map(\.count).max() ?? 0)
         nextPassedOver = 0
         needsUTF8Check = bytes.withUnsafeBufferPointer { UTF8Validation.firstInvalid(in: ByteView($0)) != nil }
@@ -115,12 +115,12 @@ package final class ChunkReader {
 
     private struct NextLine {
         let range: Range<Int>
-        let place: ChunkPositions.Place
+        let place: ChunkSourceMap.Place
     }
 
     /// Moves past the next line.
     @inline(__always)
-    private func nextLine(in all: ByteView, _ positions: inout ChunkPositions) -> NextLine {
+    private func nextLine(in all: ByteView, _ positions: inout ChunkSourceMap) -> NextLine {
         let first = offset
         let start = all.base + first
         let lineFeed = memchr(start, 0x0A, all.count - first)

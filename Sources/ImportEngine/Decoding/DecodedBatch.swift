@@ -9,7 +9,7 @@
 package struct DecodedBatch: ~Copyable {
     package var rows = RowBatch()
     /// Of each entity whose rows are laid out, those up to the first that has to be written by itself; nil for none.
-    package var layout: RowImage?
+    package var layout: DatabaseImage?
 
     package init() {}
 
@@ -18,7 +18,7 @@ package struct DecodedBatch: ~Copyable {
 }
 
 /// A batch in a list of several.
-package final class ListedBatch {
+package final class BoxedBatch {
     package init() {}
 
     package var content = DecodedBatch()
@@ -28,7 +28,7 @@ package final class ListedBatch {
 /// their table.
 ///
 /// Their chunk is to be decoded again, with the entity closed.
-package struct StaleImage: Error {
+package struct LayoutInvalidated: Error {
     /// The entity's index in the job.
     package let entity: Int32
 

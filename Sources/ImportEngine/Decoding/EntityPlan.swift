@@ -61,7 +61,7 @@ package final class EntityPlan {
     /// The entity's index in the job.
     package let index: Int32
     /// The keys that lead to the slots.
-    let tree: KeyTree
+    let tree: KeyPathTrie
     package let slotCount: Int
     /// The slots of each attribute, in the order in which they are tried.
     package let slots: [[Int]]
@@ -144,13 +144,13 @@ package final class EntityPlan {
         self.index = Int32(index)
         identifier = entity.identifier.compactMap { name in entity.attributes.firstIndex { $0.name == name } }
         var keys: [(keys: [String], slot: Int)] = []
-        var slotOf: [ExactText: Int] = [:]
+        var slotOf: [BytewiseString: Int] = [:]
         var slotPaths: [String] = []
         func slot(of path: AttributePath) -> Int {
             let text = path.description
-            if let slot = slotOf[ExactText(text)] { return slot }
+            if let slot = slotOf[BytewiseString(text)] { return slot }
             let slot = slotPaths.count
-            slotOf[ExactText(text)] = slot
+            slotOf[BytewiseString(text)] = slot
             slotPaths.append(text)
             if !path.keys.isEmpty { keys.append((path.keys, slot)) }
             return slot
@@ -168,24 +168,24 @@ package final class EntityPlan {
         coercions = try entity.attributes.map { try Self.coercion(of: $0, in: entity, transformers) }
         self.slotPaths = slotPaths
         slotCount = slotPaths.count
-        recordSlot = slotOf[ExactText(AttributePath.record.description)] ?? -1
-        recordKeySlot = slotOf[ExactText(AttributePath.recordKey.description)] ?? -1
+        recordSlot = slotOf[BytewiseString(AttributePath.record.description)] ?? -1
+        recordKeySlot = slotOf[BytewiseString(AttributePath.recordKey.description)] ?? -1
         outerKeySlots = Set(paths).compactMap { path in
             path.keyLevel.flatMap { level in
-                level == 0 ? nil : slotOf[ExactText(path.description)].map { (slot: $0, level: level) }
+                level == 0 ? nil : slotOf[BytewiseString(path.description)].map { (slot: $0, level: level) }
             }
         }
-        elementSlot = slotOf[ExactText(AttributePath.element.description)] ?? -1
-        indexSlot = slotOf[ExactText(AttributePath.index.description)] ?? -1
+        elementSlot = slotOf[BytewiseString(AttributePath.element.description)] ?? -1
+        indexSlot = slotOf[BytewiseString(AttributePath.index.description)] ?? -1
         parentSlots = Set(paths).compactMap { path in
-            path.parentAttribute.flatMap { name in slotOf[ExactText(path.description)].map { ($0, name) } }
+            path.parentAttribute.flatMap { name in slotOf[BytewiseString(path.description)].map { ($0, name) } }
         }
         hasGenerated = entity.attributes.contains(where: \.isGenerated)
         needsPresence = onConflict == .merge || onConflict == .replace && hasGenerated
         var defaultBytes: [UInt8] = []
         defaults = try entity.attributes.map { try Self.defaultCell(of: $0, in: entity, transformers, &defaultBytes) }
         self.defaultBytes = defaultBytes
-        tree = KeyTree(keys)
+        tree = KeyPathTrie(keys)
         let attributes = UnsafeMutableBufferPointer<Attribute>.allocate(capacity: entity.attributes.count)
         for (place, attribute) in entity.attributes.enumerated() {
             let element = Attribute(attribute, slots: slots[place], isPlain: coercions[place].isPlain)

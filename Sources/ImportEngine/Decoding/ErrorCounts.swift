@@ -5,18 +5,18 @@ import ImportSources
 package struct ErrorCounts {
     /// What is counted together.
     package struct Key: Hashable {
-        package let entity: ExactText
-        package let keyPath: ExactText
+        package let entity: BytewiseString
+        package let keyPath: BytewiseString
         package let code: String
-        package let expected: ExactText
-        package let found: ExactText
+        package let expected: BytewiseString
+        package let found: BytewiseString
 
         package init(entity: String, keyPath: String, code: String, expected: String, found: String) {
-            self.entity = ExactText(entity)
-            self.keyPath = ExactText(keyPath)
+            self.entity = BytewiseString(entity)
+            self.keyPath = BytewiseString(keyPath)
             self.code = code
-            self.expected = ExactText(expected)
-            self.found = ExactText(found)
+            self.expected = BytewiseString(expected)
+            self.found = BytewiseString(found)
         }
 
         package init(_ error: RecordError) {

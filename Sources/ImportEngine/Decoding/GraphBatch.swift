@@ -25,7 +25,7 @@
         /// Where the object around is laid out: its number among the rows of its entity in the batch, from 1; else 0.
         package var aroundNumber: Int32 = 0
         /// What it says of an object that has an identifier, and is nested in another.
-        package var digest = RowContentDigest()
+        package var digest = RowDigest()
 
         /// - Parameter relationship: the one that it is nested in, among the layout's; -1 for a record's own row.
         package init(relationship: Int) {

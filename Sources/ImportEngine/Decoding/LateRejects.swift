@@ -42,7 +42,7 @@ package struct LateRejects {
     package func keys(of place: RowBatch.Place) -> [String] {
         guard place.keyedLineOffset >= 0 else { return [] }
         return chunkBytes.withUnsafeBufferPointer {
-            KeyedLine.keys(in: ByteView($0)[place.keyedLineOffset..<place.chunkOffset])
+            KeyedRecordLine.keys(in: ByteView($0)[place.keyedLineOffset..<place.chunkOffset])
         }
     }
 }

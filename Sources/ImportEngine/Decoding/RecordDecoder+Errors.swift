@@ -75,7 +75,7 @@ extension RecordDecoder {
                 let token = input.tokens[2 * level + 1].json(in: input.line)
                 guard token.hasEscapes else { return String(decoding: token.bytes.buffer, as: UTF8.self) }
                 var key: [UInt8] = []
-                _ = Unescaping.append(token.bytes, to: &key)
+                _ = JSONUnescaper.append(token.bytes, to: &key)
                 return String(decoding: key, as: UTF8.self)
             }
         )

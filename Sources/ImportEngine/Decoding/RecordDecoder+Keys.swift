@@ -30,7 +30,7 @@ extension RecordDecoder {
             seen[child] = generation
             let slot = nodes.slot(child)
             if slot >= 0 {
-                slots[slot] = RecordMarks.Slot(generation: generation, token: Int32(truncatingIfNeeded: value))
+                slots[slot] = RecordScratch.Slot(generation: generation, token: Int32(truncatingIfNeeded: value))
             }
             if nodes.hasChildren(child) {
                 descend(value, node: child, isCovered: isCovered, input: input)
@@ -55,7 +55,7 @@ extension RecordDecoder {
     private mutating func child(of node: Int, key: RecordTape.Token, input: Input) -> Int {
         guard key.hasEscapes else { return tree.child(of: node, key: key.bytes(in: input.line)) }
         keyScratch.removeAll(keepingCapacity: true)
-        _ = Unescaping.append(key.bytes(in: input.line), to: &keyScratch)
+        _ = JSONUnescaper.append(key.bytes(in: input.line), to: &keyScratch)
         return keyScratch.withUnsafeBufferPointer { tree.child(of: node, key: ByteView($0)) }
     }
 
@@ -95,7 +95,7 @@ extension RecordDecoder {
         var text: [UInt8] = []
         let token = input.tokens[key].json(in: input.line)
         if token.hasEscapes {
-            _ = Unescaping.append(token.bytes, to: &text)
+            _ = JSONUnescaper.append(token.bytes, to: &text)
         } else {
             text += token.bytes.buffer
         }

@@ -10,7 +10,7 @@ extension RecordDecoder {
         _ input: Input,
         isNoObject: Bool,
         to batch: inout RowBatch,
-        _ layout: RowImage?
+        _ layout: DatabaseImage?
     ) {
         let firstByte = batch.bytes.count
         let count = fillCells(input, isNoObject: isNoObject, &batch)
@@ -99,7 +99,7 @@ extension RecordDecoder {
         _ count: Int,
         _ input: Input,
         _ batch: borrowing RowBatch,
-        _ layout: RowImage?
+        _ layout: DatabaseImage?
     ) -> Bool {
         guard let layout else { return false }
         guard unmet.isEmpty else {

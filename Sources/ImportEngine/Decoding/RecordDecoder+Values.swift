@@ -133,7 +133,7 @@ extension RecordDecoder {
                     let error = error(.lossy, at: path, expected: expected, found: found, index, input)
                     return misfit(error, attribute, input, &batch)
                 }
-                marks.notes[noteCount] = RecordMarks.Note(
+                marks.notes[noteCount] = RecordScratch.Note(
                     notes: notes,
                     attribute: Int32(truncatingIfNeeded: attribute)
                 )

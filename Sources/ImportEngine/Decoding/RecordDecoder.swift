@@ -84,8 +84,8 @@ package struct RecordDecoder {
     }
 
     package let plan: EntityPlan
-    let tree: KeyTree
-    package let marks: RecordMarks
+    let tree: KeyPathTrie
+    package let marks: RecordScratch
     /// Makes the values of generated attributes.
     package let identifiers: IdentifierGenerator
     package var generation: UInt32 = 0
@@ -122,14 +122,14 @@ package struct RecordDecoder {
         tree = plan.tree
         self.onError = onError
         self.isLossless = isLossless
-        marks = RecordMarks(plan)
+        marks = RecordScratch(plan)
         identifiers = IdentifierGenerator(entity: plan.entity)
     }
 
     /// Appends the record's row to `batch`, or a reject with all of its errors.
     ///
     /// - Parameter layout: where rows go that are laid out; nil for none.
-    package mutating func decode(_ input: Input, into batch: inout RowBatch, laidOutIn layout: RowImage?) {
+    package mutating func decode(_ input: Input, into batch: inout RowBatch, laidOutIn layout: DatabaseImage?) {
         let isNoObject = find(input)
         appendRow(input, isNoObject: isNoObject, to: &batch, layout)
     }
@@ -189,7 +189,7 @@ package struct RecordDecoder {
 
     @inline(__always)
     package func fill(_ slot: Int, _ token: Int) {
-        marks.slots[slot] = RecordMarks.Slot(generation: generation, token: Int32(truncatingIfNeeded: token))
+        marks.slots[slot] = RecordScratch.Slot(generation: generation, token: Int32(truncatingIfNeeded: token))
     }
 
     /// What the record has for an attribute: the first of its slots that is filled, and by which token; -1 for none.

@@ -288,7 +288,7 @@ package struct LedgerCounts {
     /// What is counted.
     package struct Key: Hashable {
         package let entity: Int32
-        package let attribute: ExactText
+        package let attribute: BytewiseString
         package let kind: LedgerKind
     }
 
@@ -300,7 +300,7 @@ package struct LedgerCounts {
 
     /// Adds to a count.
     package mutating func add(_ kind: LedgerKind, entity: Int32, attribute: String, count: Int64 = 1) {
-        let key = Key(entity: entity, attribute: ExactText(attribute), kind: kind)
+        let key = Key(entity: entity, attribute: BytewiseString(attribute), kind: kind)
         if let place = places[key] {
             counts[place] += count
         } else {

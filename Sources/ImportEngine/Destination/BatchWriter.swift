@@ -9,7 +9,7 @@ package protocol BatchWriter: AnyObject {
     associatedtype Progress: CommitProgress
 
     /// The tables of its batches' images; nil where rows are not laid out.
-    var layoutSchema: RowImageSchema? { get }
+    var layoutSchema: DatabaseImageSchema? { get }
 
     /// Commits a batch: rows, rejects, ledger, counts and the marker, all or nothing.
     ///
@@ -18,7 +18,7 @@ package protocol BatchWriter: AnyObject {
     ///   - isSynced: whether the commit must be on the disk before this returns.
     /// - Returns: what it has changed.
     /// - Throws: `ImportError` when the store cannot be written, `RejectLimit.Excess` when the batch has one reject too many,
-    ///   `StaleImage` when its layout is not to be used; nothing of the batch is in the store then.
+    ///   `LayoutInvalidated` when its layout is not to be used; nothing of the batch is in the store then.
     func commit(
         _ batch: borrowing DecodedBatch,
         of chunk: SealedChunk,
@@ -43,7 +43,7 @@ package protocol CommitProgress: Sendable {
 }
 
 /// What the writers of an import's workers have in common.
-package protocol BatchWriters: Sendable {
+package protocol BatchWriterFactory: Sendable {
     associatedtype Writer: BatchWriter
 
     /// How far the job is.

@@ -96,7 +96,7 @@ extension Destination {
 
 /// A store that takes a job's batches one after the other, in source order, each by a call of a `BatchWriter`.
 package protocol OrderedDestination: Destination {
-    associatedtype Writers: BatchWriters
+    associatedtype Writers: BatchWriterFactory
 
     /// The writers for a job that has its model.
     ///

@@ -126,7 +126,7 @@ public struct EntityChanges: Sendable, Hashable {
 
     /// Whether it is about the same entity of the same table, whichever job has imported it.
     package func isAbout(_ other: EntityChanges) -> Bool {
-        ExactText(entity) == ExactText(other.entity) && ExactText(table) == ExactText(other.table)
+        BytewiseString(entity) == BytewiseString(other.entity) && BytewiseString(table) == BytewiseString(other.table)
     }
 
     /// Takes in what happened next.

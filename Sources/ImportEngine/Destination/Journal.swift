@@ -61,7 +61,7 @@ package protocol JournalReader {
     func identifiedEntities(excluding job: Int64?) throws -> [EntityDescription]
 
     /// What the store has of a job's entities, by their names, for a job whose model is inferred.
-    func continuedEntities(of job: StoredJob) throws -> [String: ContinuedEntity]
+    func continuedEntities(of job: StoredJob) throws -> [String: ExistingEntity]
 
     // MARK: Retries
 
@@ -94,7 +94,7 @@ extension JournalReader {
     package func indexesLeftOut(of job: StoredJob) throws -> [(entity: String, attributes: String)] { [] }
 
     /// What is to be said of them.
-    package func wordsOfIndexesLeftOut(of job: StoredJob) throws -> [ImportText] {
+    package func wordsOfIndexesLeftOut(of job: StoredJob) throws -> [MessageText] {
         try indexesLeftOut(of: job).map { "\($0.entity): no index on \($0.attributes): a value is too long for one" }
     }
 }
@@ -113,7 +113,7 @@ package protocol Journal: JournalReader {
     ///
     /// - Returns: the job with its number, and with its model where one is given.
     /// - Throws: `ImportError`, also where the store does not accept the model.
-    func begin(_ job: StoredJob, _ beginning: JobBeginning) throws -> AdoptedModel
+    func begin(_ job: StoredJob, _ beginning: JobStart) throws -> JobModelResult
 
     /// Prepares the store for a job that continues.
     ///
@@ -132,8 +132,8 @@ package protocol Journal: JournalReader {
         by job: StoredJob,
         _ transformers: TransformerRegistry,
         isFinal: Bool,
-        _ infer: ([String: ContinuedEntity], _ isTaken: @escaping (String) throws -> Bool) throws -> ModelDescription
-    ) throws -> AdoptedModel
+        _ infer: ([String: ExistingEntity], _ isTaken: @escaping (String) throws -> Bool) throws -> ModelDescription
+    ) throws -> JobModelResult
 
     /// Takes over what is known of a job's sources now, after they were found to be the same up to the marker.
     ///
@@ -227,7 +227,7 @@ package protocol Journal: JournalReader {
 }
 
 /// What a job begins with beside its options and sources.
-package struct JobBeginning {
+package struct JobStart {
     package let transformers: TransformerRegistry
     /// To be built at its end.
     package let indexes: StoreIndexes
@@ -257,14 +257,14 @@ package struct JobBeginning {
 }
 
 /// A job that has its model now, or is begun without.
-package struct AdoptedModel {
+package struct JobModelResult {
     package let job: StoredJob
     /// What that changes in tables that other jobs have filled.
     package var merges: [MergeNotification] = []
     /// What is to be said of it.
-    package var messages: [ImportText] = []
+    package var messages: [MessageText] = []
 
-    package init(job: StoredJob, merges: [MergeNotification] = [], messages: [ImportText] = []) {
+    package init(job: StoredJob, merges: [MergeNotification] = [], messages: [MessageText] = []) {
         self.job = job
         self.merges = merges
         self.messages = messages

@@ -2,7 +2,7 @@
 package enum MergeLogCoding {
     /// What was changed, in at most about this many bytes: where they would be more, in fewer ranges.
     package static func encode(_ changes: [EntityChanges], within maximumBytes: Int) -> [UInt8] {
-        var numbers = PackedNumbers()
+        var numbers = LEB128Buffer()
         if changes.reduce(0, { $0 + $1.rangeCount }) <= maximumBytes / 2 {
             numbers.append(changes)
             if numbers.bytes.count <= maximumBytes { return numbers.bytes }
@@ -18,7 +18,7 @@ package enum MergeLogCoding {
 
     /// A job's totals.
     package static func encode(_ totals: [EntityTotals]) -> [UInt8] {
-        var numbers = PackedNumbers()
+        var numbers = LEB128Buffer()
         for entity in totals {
             for count in [
                 entity.recordsRead, entity.inserted, entity.updated, entity.unchanged, entity.ignored, entity.rejected,
@@ -31,7 +31,7 @@ package enum MergeLogCoding {
     /// - Parameter entities: the job's, in their order.
     /// - Returns: nil where the bytes are not what `encode` makes.
     package static func totals(_ bytes: [UInt8], of entities: [EntityTotals]) -> [EntityTotals]? {
-        var numbers = PackedNumbers.Reader(bytes)
+        var numbers = LEB128Buffer.Reader(bytes)
         var totals = entities
         for place in totals.indices {
             guard let read = numbers.nextCount(), let inserted = numbers.nextSigned(),
@@ -53,7 +53,7 @@ package enum MergeLogCoding {
     /// - Parameter entities: the job's, in their order.
     /// - Returns: nil where the bytes are not what `encode` makes.
     package static func changes(_ bytes: [UInt8], of entities: [EntityTotals]) -> [EntityChanges]? {
-        var numbers = PackedNumbers.Reader(bytes)
+        var numbers = LEB128Buffer.Reader(bytes)
         var changes: [EntityChanges] = []
         while numbers.bytesLeft > 0 {
             guard let position = numbers.next(), position < UInt64(entities.count),
@@ -77,7 +77,7 @@ package enum MergeLogCoding {
     }
 }
 
-extension PackedNumbers {
+extension LEB128Buffer {
     fileprivate mutating func append(_ changes: [EntityChanges]) {
         for change in changes where !change.isEmpty {
             append(UInt64(change.position))
@@ -100,7 +100,7 @@ extension PackedNumbers {
     }
 }
 
-extension PackedNumbers.Reader {
+extension LEB128Buffer.Reader {
     fileprivate mutating func nextCount() -> Int64? {
         nextSigned().flatMap { $0 < 0 ? nil : $0 }
     }

@@ -30,9 +30,9 @@ package struct RecordedFile: Sendable, Hashable {
     /// Its device and inode; nil until it is made.
     ///
     /// Nothing is put into it before they are recorded.
-    package var number: FileNumber?
+    package var number: DeviceAndInode?
 
-    package init(token: String, path: String, kind: Kind, isMade: Bool, number: FileNumber? = nil) {
+    package init(token: String, path: String, kind: Kind, isMade: Bool, number: DeviceAndInode? = nil) {
         self.token = token
         self.path = path
         self.kind = kind
@@ -52,7 +52,7 @@ package struct RecordedFile: Sendable, Hashable {
             lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, source.size == Int64(status.st_size),
             source.modified == Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
         else { return nil }
-        self.init(token: job.token, path: path, kind: .repair, isMade: true, number: FileNumber(status))
+        self.init(token: job.token, path: path, kind: .repair, isMade: true, number: DeviceAndInode(status))
     }
 
     /// Whether it is the directory in which a job keeps its chunks.
@@ -65,7 +65,7 @@ package struct RecordedFile: Sendable, Hashable {
     /// - Parameters:
     ///   - found: the device and inode of what is there now.
     ///   - isKnown: whether it has the job's token in it. A device may have another number after a restart of the system.
-    package func isSame(as found: FileNumber, isKnown: Bool) -> Bool {
+    package func isSame(as found: DeviceAndInode, isKnown: Bool) -> Bool {
         guard let number else { return false }
         return number == found || (isKnown && number.inode == found.inode)
     }
@@ -82,7 +82,7 @@ package struct RecordedFile: Sendable, Hashable {
 
     /// Waits until it is on the disk that the file is gone: it stays recorded until no power cut can bring it back.
     package func syncRemoval() throws {
-        let folder = FileNumber(link: path) == nil ? URL(filePath: path).deletingLastPathComponent().path : path
+        let folder = DeviceAndInode(link: path) == nil ? URL(filePath: path).deletingLastPathComponent().path : path
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         // A folder that may not be read cannot be synced; the file is gone from it all the same.
         if descriptor < 0, [ENOENT, ENOTDIR, EACCES].contains(errno) { return }
@@ -92,7 +92,7 @@ package struct RecordedFile: Sendable, Hashable {
     }
 
     private func removeChunks() throws {
-        guard FileNumber(link: path) != nil else { return }
+        guard DeviceAndInode(link: path) != nil else { return }
         let directory = try ChunkDirectory(path: path, creates: false)
         let content = try ChunkManifest.readWhatIsSound(in: directory)
         let isKnown = content?.header.job == token
@@ -113,12 +113,13 @@ package struct RecordedFile: Sendable, Hashable {
         let name = file.lastPathComponent
         guard ["retry", "patch"].contains(where: { name.hasPrefix("\(store.lastPathComponent).\($0)") }),
             name.hasSuffix(".ndjson"),
-            FileNumber(file.deletingLastPathComponent().path) == FileNumber(store.deletingLastPathComponent().path)
+            DeviceAndInode(file.deletingLastPathComponent().path)
+                == DeviceAndInode(store.deletingLastPathComponent().path)
         else { return }
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             // Made, but not recorded as such before a kill: then it is empty.
-            isSame(as: FileNumber(status), isKnown: false) || (number == nil && status.st_size == 0)
+            isSame(as: DeviceAndInode(status), isKnown: false) || (number == nil && status.st_size == 0)
         else { return }
         guard unlink(path) == 0 || errno == ENOENT else { throw ImportError.system(errno, "remove", path) }
     }

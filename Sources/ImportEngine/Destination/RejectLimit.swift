@@ -100,7 +100,7 @@ package struct RejectLimit: Sendable {
         }
 
         /// What else there is to do.
-        private static func otherwise(_ bound: Bound) -> ImportText {
+        private static func otherwise(_ bound: Bound) -> MessageText {
             switch bound {
             case .maxErrors: "To allow more: \(call: .resuming(maxErrors: "N")), or none for no limit."
             case .onError: "Or restart with \(.restart) and other options."

@@ -42,7 +42,7 @@ public struct RepairedRecord: Sendable, Hashable {
 }
 
 /// The repaired records that a program gives to a retry.
-package final class GivenRepairs: Sendable {
+package final class ProgramRepairs: Sendable {
     /// What messages call them.
     package static let name = "the repaired records"
 

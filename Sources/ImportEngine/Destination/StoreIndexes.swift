@@ -16,7 +16,7 @@ package struct StoreIndexes: Sendable {
     /// - Throws: `ImportError` with `.usage`.
     package func check(_ model: ModelDescription?) throws {
         for names in wanted {
-            guard Set(names.map { ExactText($0) }).count == names.count, !names.isEmpty else {
+            guard Set(names.map { BytewiseString($0) }).count == names.count, !names.isEmpty else {
                 throw ImportError(
                     .optionInvalid,
                     "\(.indexes, names.joined(separator: ",")): an attribute is named twice"
@@ -44,14 +44,16 @@ package struct StoreIndexes: Sendable {
     /// What was probably meant by the names that no entity has.
     private static func hint(_ names: [String], _ model: ModelDescription) -> String {
         let known = model.entities.flatMap { $0.attributes.map(\.name) }
-        let exact = Set(known.map { ExactText($0) })
-        let near = names.filter { !exact.contains(ExactText($0)) }.compactMap { NearName.nearest(to: $0, among: known) }
+        let exact = Set(known.map { BytewiseString($0) })
+        let near = names.filter { !exact.contains(BytewiseString($0)) }.compactMap {
+            NameSuggestion.nearest(to: $0, among: known)
+        }
         return near.isEmpty ? "" : "; did you mean \(near.joined(separator: ", "))?"
     }
 
     package static func columns(_ names: [String], of entity: EntityDescription) -> [String]? {
         let columns = names.compactMap { name in
-            entity.attributes.first { ExactText($0.name) == ExactText(name) }?.column
+            entity.attributes.first { BytewiseString($0.name) == BytewiseString(name) }?.column
         }
         return columns.count == names.count ? columns : nil
     }

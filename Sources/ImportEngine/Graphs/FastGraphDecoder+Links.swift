@@ -177,7 +177,7 @@ extension FastGraphDecoder {
         _ batch: borrowing RowBatch
     ) -> Bool {
         let width = nodes[relationship.destination].identifier.count
-        func key(_ cell: Int) -> KeyBytes { KeyBytes(batch.cells[cell..<cell + width], batch.bytes, input) }
+        func key(_ cell: Int) -> EncodedKey { EncodedKey(batch.cells[cell..<cell + width], batch.bytes, input) }
         for other in children[first...] where other.key == child.key {
             if key(Int(other.keyCell)) == key(child.keyCell) { return true }
         }

@@ -36,7 +36,7 @@ extension FastGraphDecoder {
     package enum Statement {
         /// What the last one of the same object in the batch has said: it needs no row.
         case repeated(keyCell: Int, key: UInt64)
-        case new(RowContentDigest)
+        case new(RowDigest)
         /// It has no identifier, or does something else to a stored object.
         case unusual
     }
@@ -78,7 +78,7 @@ extension FastGraphDecoder {
     }
 
     /// Lays out a record's own row, whose identifier is its row id, once all of its cells are there.
-    func layOut(_ index: Int, _ input: RecordDecoder.Input, _ batch: inout RowBatch, _ layout: RowImage) {
+    func layOut(_ index: Int, _ input: RecordDecoder.Input, _ batch: inout RowBatch, _ layout: DatabaseImage) {
         let row = batch.rows[index]
         let presence = memory.rowPresence
         for word in 0..<nodes[Int(row.entity)].presenceWords {
@@ -113,7 +113,7 @@ extension FastGraphDecoder {
         _ table: Int32,
         _ input: RecordDecoder.Input,
         _ batch: borrowing RowBatch,
-        _ layout: RowImage
+        _ layout: DatabaseImage
     ) -> Bool {
         batch.bytes.withUnsafeBufferPointer { own in
             let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)

@@ -49,24 +49,24 @@ package struct FastGraphDecoder {
     package let isLossless: Bool
     /// Whether null leaves the list of what an object owns as it is, which is not decoded here.
     let keepsListsAtNull: Bool
-    package let memory: DecoderMemory
+    package let memory: GraphDecoderStorage
     let decoders: UnsafeMutablePointer<RecordDecoder>
     /// Where rows go that are laid out; nil for none.
-    package var layout: RowImage?
+    package var layout: DatabaseImage?
     /// How many rows of each entity without identifier the batch has.
     private var numbers: [Int32]
     /// The same before the record at hand.
     private var numbersBefore: [Int32]
-    let digester = RowContentDigester()
+    let digester = RowDigester()
     /// What the nested objects of the batch have said last, while it has a layout.
-    package let statements = RepeatedStatements()
+    package let statements = RecentRowCache()
     /// By entity, how many nested objects of the batch need no row, as they say what was said last.
     private var repeated: [Int64]
     /// The values of the relationships of the objects at hand, by their tokens; -1 for none.
     package var values: [Int32] = []
     package var children: [Child] = []
     // Of the record at hand:
-    private var notes: [(node: Int32, note: RecordMarks.Note)] = []
+    private var notes: [(node: Int32, note: RecordScratch.Note)] = []
     package var changes: [(kind: LedgerKind, node: Int32, attribute: String)] = []
     private var isAppendable = true
     /// The entities of its nested objects that need no row.
@@ -79,7 +79,7 @@ package struct FastGraphDecoder {
         nodes = plan.nodes
         isLossless = options.isLossless
         keepsListsAtNull = options.mirror != nil
-        memory = DecoderMemory(
+        memory = GraphDecoderStorage(
             plan.plans.map { RecordDecoder(plan: $0, onError: .reject, isLossless: options.isLossless) }
         )
         decoders = memory.decoders
@@ -97,7 +97,7 @@ package struct FastGraphDecoder {
     /// Begins a batch.
     ///
     /// - Parameter layout: where its rows go that are laid out; nil for none.
-    package mutating func begin(_ layout: RowImage?) {
+    package mutating func begin(_ layout: DatabaseImage?) {
         self.layout = layout
         for index in numbers.indices { (numbers[index], repeated[index]) = (0, 0) }
         if layout != nil { statements.reset() }
@@ -125,7 +125,7 @@ package struct FastGraphDecoder {
         values.removeAll(keepingCapacity: true)
         repeatedEntities.removeAll(keepingCapacity: true)
         isAppendable = plan.isAppendable
-        let before = BatchEndings(batch)
+        let before = BatchSavepoint(batch)
         layout?.mark()
         for index in numbers.indices { numbersBefore[index] = numbers[index] }
         guard let taken = take(input.root, input, entity, nil, &batch) else {
@@ -178,7 +178,7 @@ package struct FastGraphDecoder {
         for change in decoder.pointee.changes { changes.append((change.kind, node.index, change.attribute)) }
         for index in 0..<decoder.pointee.noteCount { notes.append((node.index, decoder.pointee.marks.notes[index])) }
         var taken = Taken(row: -1)
-        var digest: RowContentDigest?
+        var digest: RowDigest?
         if let around, node.isLeaf, layout != nil {
             switch statement(node, decoder, count, around, input, &batch) {
             case .repeated(let keyCell, let key):

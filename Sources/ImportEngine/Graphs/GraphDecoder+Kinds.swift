@@ -2,7 +2,7 @@ import ImportModel
 import ImportSources
 
 /// Knows of which entities stored objects are.
-package protocol StoredEntityLookup: AnyObject {
+package protocol SubentityLookup: AnyObject {
     /// The entity of a stored object, by its index in the model; nil where there is none.
     ///
     /// - Parameters:
@@ -14,9 +14,9 @@ package protocol StoredEntityLookup: AnyObject {
 /// Of which entity an object is: what it names, what is stored, or what is asked for.
 extension GraphDecoder {
     /// An object's identifier, and the entity in whose table it is.
-    struct DecidedKey: Hashable {
+    struct SubentityKey: Hashable {
         let home: Int
-        let key: KeyBytes
+        let key: EncodedKey
     }
 
     /// The entity of an object.
@@ -44,7 +44,7 @@ extension GraphDecoder {
                     node = kind
                 }
                 let home = plan.layout.home(of: entity)
-                decided[DecidedKey(home: home, key: KeyBytes(cells, batch.bytes, input))] = node
+                decided[SubentityKey(home: home, key: EncodedKey(cells, batch.bytes, input))] = node
             }
         }
         guard plan.nodes[node].isAbstract else {
@@ -70,7 +70,7 @@ extension GraphDecoder {
         _ = decoders[entity].find(input)
         for slot in node.subentitySlots {
             guard let token = decoders[entity].token(inSlot: slot) else { continue }
-            let isKnown = text(of: token, input).map { node.subentities[ExactText($0)] != nil } ?? false
+            let isKnown = text(of: token, input).map { node.subentities[BytewiseString($0)] != nil } ?? false
             if !isKnown, input.tokens[token].kind != .null, !node.plan.slots.contains(where: { $0.contains(slot) }) {
                 note(.unknownKey, entity, node.plan.slotPaths[slot])
             }
@@ -119,7 +119,7 @@ extension GraphDecoder {
         _ input: RecordDecoder.Input,
         _ batch: borrowing RowBatch
     ) -> Int? {
-        let key = DecidedKey(home: plan.layout.home(of: entity), key: KeyBytes(cells, batch.bytes, input))
+        let key = SubentityKey(home: plan.layout.home(of: entity), key: EncodedKey(cells, batch.bytes, input))
         if let decided = decided[key] { return decided }
         return batch.bytes.withUnsafeBufferPointer { own in
             cells.withUnsafeBufferPointer { buffer in
@@ -145,7 +145,7 @@ extension GraphDecoder {
         for slot in node.subentitySlots {
             guard let token = decoders[entity].token(inSlot: slot) else { continue }
             let name = text(of: token, input)
-            if let found = name.flatMap({ node.subentities[ExactText($0)] }),
+            if let found = name.flatMap({ node.subentities[BytewiseString($0)] }),
                 plan.layout.hierarchy.chain(of: found).contains(entity)
             {
                 return found
@@ -161,7 +161,7 @@ extension GraphDecoder {
         case .object, .array, .null: return nil
         case .string where json.hasEscapes:
             var text: [UInt8] = []
-            _ = Unescaping.append(json.bytes, to: &text)
+            _ = JSONUnescaper.append(json.bytes, to: &text)
             return String(decoding: text, as: UTF8.self)
         case .string, .number, .boolean: return String(decoding: json.bytes.buffer, as: UTF8.self)
         }

@@ -188,7 +188,7 @@ extension GraphDecoder {
         let path = path(of: relationship, in: node)
         let destination = plan.nodes[relationship.destination].plan
         let first = batch.graph.targets.count
-        var (knownKeys, knownNames) = (KnownKeys(), KnownKeys())
+        var (knownKeys, knownNames) = (ListKeySet(), ListKeySet())
         var references = 0
         // Elements that are errors are elements all the same.
         var wrong = 0
@@ -358,7 +358,7 @@ extension GraphDecoder {
         var text: [UInt8] = []
         let token = input.tokens[key].json(in: input.line)
         if token.hasEscapes {
-            _ = Unescaping.append(token.bytes, to: &text)
+            _ = JSONUnescaper.append(token.bytes, to: &text)
         } else {
             text += token.bytes.buffer
         }
@@ -407,10 +407,10 @@ extension GraphDecoder {
 }
 
 /// The identifiers that a list has named.
-private struct KnownKeys {
+private struct ListKeySet {
     /// Where the cells of each are, and its index in the list; beyond `most` also by their bytes.
     private var places: [(cells: Range<Int>, index: Int)] = []
-    private var known: [KeyBytes: Int] = [:]
+    private var known: [EncodedKey: Int] = [:]
     private static let most = 8
 
     mutating func add(_ firstCell: Int, _ count: Int, index: Int) {
@@ -423,12 +423,12 @@ private struct KnownKeys {
     {
         if places.isEmpty { return nil }
         let bytes = batch.bytes
-        let own = KeyBytes(cells, bytes, input)
+        let own = EncodedKey(cells, bytes, input)
         if places.count <= Self.most {
-            return places.first { KeyBytes(batch.cells[$0.cells], bytes, input) == own }?.index
+            return places.first { EncodedKey(batch.cells[$0.cells], bytes, input) == own }?.index
         }
         if known.isEmpty {
-            for place in places { known[KeyBytes(batch.cells[place.cells], bytes, input)] = place.index }
+            for place in places { known[EncodedKey(batch.cells[place.cells], bytes, input)] = place.index }
         }
         if let index = known[own] { return index }
         known[own] = next

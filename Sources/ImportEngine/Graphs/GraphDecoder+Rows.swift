@@ -95,7 +95,8 @@ extension GraphDecoder {
     ) -> Bool {
         let key = batch.graph.nested[row].keyCell
         guard key >= 0 else { return false }
-        return KeyBytes(cells, batch.bytes, input) == KeyBytes(batch.cells[key..<key + cells.count], batch.bytes, input)
+        return EncodedKey(cells, batch.bytes, input)
+            == EncodedKey(batch.cells[key..<key + cells.count], batch.bytes, input)
     }
 
     /// A row as it is put together.

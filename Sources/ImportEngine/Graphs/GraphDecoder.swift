@@ -44,7 +44,7 @@ package final class GraphDecoder {
     /// Whether null leaves the list of what an object owns as it is, as a missing key does.
     private let keepsListsAtNull: Bool
     var decoders: [RecordDecoder]
-    let digester = RowContentDigester()
+    let digester = RowDigester()
     private var path: [Step] = []
     // Of the record at hand:
     package var errors: [RecordError] = []
@@ -53,13 +53,13 @@ package final class GraphDecoder {
     /// The errors of values that become null instead, with their entity and attribute.
     private var nulled: [(entity: Int, attribute: String, error: RecordError)] = []
     private var changes: [(kind: LedgerKind, entity: Int, attribute: String)] = []
-    private var notes: [(entity: Int, note: RecordMarks.Note)] = []
+    private var notes: [(entity: Int, note: RecordScratch.Note)] = []
     /// Whether it has objects that are what stored ones are, and these are not known.
     package var isOpen = false
     /// The objects of the record whose entities are decided, by their identifiers.
-    var decided: [DecidedKey: Int] = [:]
+    var decided: [SubentityKey: Int] = [:]
     /// Knows of which entities stored objects are; nil while the objects before are not stored yet.
-    let storedEntities: (any StoredEntityLookup)?
+    let storedEntities: (any SubentityLookup)?
     /// Whether the cells of a reference, an identifier or other attributes, lead to nothing when the job ends.
     ///
     /// nil where none makes a reject of its record.
@@ -69,7 +69,7 @@ package final class GraphDecoder {
 
     /// - Parameter storedEntities: knows what stored objects are; without it, records that need it are left to be decoded when they
     ///   are written.
-    package init(plan: GraphPlan, options: JobOptions, storedEntities: (any StoredEntityLookup)? = nil) {
+    package init(plan: GraphPlan, options: JobOptions, storedEntities: (any SubentityLookup)? = nil) {
         self.plan = plan
         self.storedEntities = storedEntities
         onError = options.onError
@@ -106,7 +106,7 @@ package final class GraphDecoder {
         isAppendable = plan.isAppendable
         decided.removeAll(keepingCapacity: true)
         isOpen = false
-        let before = BatchEndings(batch)
+        let before = BatchSavepoint(batch)
         let row = batch.rows.count
         take(input, entity: entity, around: nil, into: &batch)
         if isOpen {
@@ -297,7 +297,7 @@ package final class GraphDecoder {
     /// The cell of an attribute of a row; nil where its record does not mention it.
     private func cell(of attribute: String, inRow row: Int, node: Int, _ batch: borrowing RowBatch) -> Cell? {
         let attributes = plan.nodes[node].plan.entity.attributes
-        guard let place = attributes.firstIndex(where: { ExactText($0.name) == ExactText(attribute) }) else {
+        guard let place = attributes.firstIndex(where: { BytewiseString($0.name) == BytewiseString(attribute) }) else {
             return nil
         }
         var next = batch.rows[row].firstCell

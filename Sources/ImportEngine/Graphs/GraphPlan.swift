@@ -14,7 +14,7 @@ package final class GraphPlan {
         /// Per path of the value that names the subentity its slot, and the entities by value; of the nearest ancestor that
         /// has any.
         package let subentitySlots: [Int]
-        package let subentities: [ExactText: Int]
+        package let subentities: [BytewiseString: Int]
         package let isAbstract: Bool
         /// Whether something refers to its rows, or lists them.
         package let needsKey: Bool
@@ -147,9 +147,9 @@ package final class GraphPlan {
                 columns.formUnion(reference.value)
                 columns.formUnion([rows.positions[reference.key]].compactMap { $0 })
             }
-            var subentities: [ExactText: Int] = [:]
+            var subentities: [BytewiseString: Int] = [:]
             for value in subentity?.values ?? [] {
-                subentities[ExactText(value.value)] = layout.hierarchy.index(of: value.entity)
+                subentities[BytewiseString(value.value)] = layout.hierarchy.index(of: value.entity)
             }
             return Node(
                 plan: plan,
@@ -227,7 +227,7 @@ package final class GraphPlan {
         let names = placement.description.by.isEmpty ? identifier : placement.description.by
         let inverse = placement.inverse.map { layout.relationships[$0].description }
         let namesIdentifier =
-            placement.description.by.isEmpty || names.map(ExactText.init) == identifier.map(ExactText.init)
+            placement.description.by.isEmpty || names.map(BytewiseString.init) == identifier.map(BytewiseString.init)
         return Relationship(
             index: index,
             description: placement.description,
@@ -242,7 +242,8 @@ package final class GraphPlan {
                     && layout.parentRelationship(of: placement.destination) == placement.owner,
             isRequired: !placement.description.isOptional && !placement.description.isToMany
                 && inverse?.from.isEmpty != false,
-            named: names.compactMap { name in attributes.firstIndex { ExactText($0.name) == ExactText(name) } },
+            named: names.compactMap { name in attributes.firstIndex { BytewiseString($0.name) == BytewiseString(name) }
+            },
             namesIdentifier: namesIdentifier,
             isAppendable: namesIdentifier && inverse?.from.isEmpty != false && placement.inverse != index
                 && (side == .join ? !identifier.isEmpty : side == .other && identifier.isEmpty)

@@ -5,7 +5,7 @@ import ImportSources
 extension EntityInference {
     /// The attributes that the store has, and those for what its key paths do not cover; arrays that become tables beside those
     /// that it has are in `lists` then.
-    package mutating func attributes(continuing stored: ContinuedEntity) -> [AttributeDescription] {
+    package mutating func attributes(continuing stored: ExistingEntity) -> [AttributeDescription] {
         var own: [String: AttributeDescription] = [:]
         var columns = stored.entity.attributes.map { attribute -> AttributeDescription? in
             let kept = continued(attribute, stored)
@@ -55,9 +55,9 @@ extension EntityInference {
     }
 
     /// What the store has of the objects; that arrays of objects have a column there is said.
-    private mutating func covered(by attributes: [AttributeDescription], _ stored: ContinuedEntity) -> CoveredPaths {
+    private mutating func covered(by attributes: [AttributeDescription], _ stored: ExistingEntity) -> ReadKeyPaths {
         let computed = stored.computed.map { AttributeDescription(name: $0, type: .json) }
-        var covered = CoveredPaths(attributes + computed)
+        var covered = ReadKeyPaths(attributes + computed)
         for case .value(let path) in stored.entity.relationships.flatMap(\.from) { covered.insert(path.keys[...]) }
         for attribute in attributes where attribute.type == .json {
             guard let path = statistics.path(of: attribute.from[0], below: root) else { continue }
@@ -71,9 +71,9 @@ extension EntityInference {
     /// An attribute that the store has, for this source; nil where it is the table's own and the source has no value for it.
     private mutating func continued(
         _ attribute: AttributeDescription,
-        _ stored: ContinuedEntity
+        _ stored: ExistingEntity
     ) -> AttributeDescription? {
-        if stored.undescribed.contains(ContinuedEntity.folded(attribute.column)) {
+        if stored.undescribed.contains(ExistingEntity.folded(attribute.column)) {
             guard let path = statistics.path(of: attribute.from[0], below: root) else { return nil }
             return typed(attribute, stored, path: path)
         }
@@ -92,11 +92,11 @@ extension EntityInference {
     /// An attribute of a column without a declared type holds what the source has, and one of a BLOB column reads its texts.
     private mutating func typed(
         _ attribute: AttributeDescription,
-        _ stored: ContinuedEntity,
+        _ stored: ExistingEntity,
         path: Int
     ) -> AttributeDescription {
         var attribute = attribute
-        let column = ContinuedEntity.folded(attribute.column)
+        let column = ExistingEntity.folded(attribute.column)
         if stored.untyped.contains(column) { attribute.type = columnType(path) }
         if let rows = stored.bytes[column], statistics.paths[path].strings > 0 {
             let format = rows.format(ofAll: statistics.paths[path].forms)
@@ -107,7 +107,7 @@ extension EntityInference {
     }
 }
 
-extension ContinuedEntity {
+extension ExistingEntity {
     /// The names that no new attribute or relationship may have.
     fileprivate var reservedNames: [String] {
         entity.attributes.flatMap { [$0.name, $0.column] } + computed + links + entity.relationships.map(\.name)
@@ -123,7 +123,9 @@ extension EntityStatistics {
         }
         guard path.isWithinRecord else { return nil }
         return path.keys.reduce(root) { parent, key in
-            parent.flatMap { parent in children(of: parent).first { ExactText(self.key(of: $0)) == ExactText(key) } }
+            parent.flatMap { parent in
+                children(of: parent).first { BytewiseString(self.key(of: $0)) == BytewiseString(key) }
+            }
         }
     }
 

@@ -15,7 +15,7 @@ extension EntityInference {
         if kinds.count > 1 { add(.kinds(kinds), from) }
         if type == .decimal { add(.decimals, from) }
         if type == .string, seen.strings > 0, seen.numbers == 0,
-            let form = [StringForms.day, .dayAndTime, .dotnet, .mail, .slashed, .weekday].first(
+            let form = [StringFormats.day, .dayAndTime, .dotnet, .mail, .slashed, .weekday].first(
                 where: seen.forms.contains
             ),
             let label = form.label

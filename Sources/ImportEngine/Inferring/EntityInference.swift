@@ -158,7 +158,7 @@ extension EntityInference {
     /// The paths that become attributes or relationships beside those that the store has, in order.
     ///
     /// - Parameter count: how many columns there are.
-    package mutating func columns(besides covered: CoveredPaths?, count: Int) -> [Column] {
+    package mutating func columns(besides covered: ReadKeyPaths?, count: Int) -> [Column] {
         var (columns, objects) = collected(below: root, besides: covered)
         if columns.count(where: { $0.element != nil }) > statistics.limits.lists {
             hasTooManyLists = true
@@ -170,7 +170,7 @@ extension EntityInference {
         return collected(below: root, besides: covered).columns
     }
 
-    private func collected(below path: Int, besides covered: CoveredPaths?) -> (columns: [Column], objects: [Column]) {
+    private func collected(below path: Int, besides covered: ReadKeyPaths?) -> (columns: [Column], objects: [Column]) {
         var columns: [Column] = []
         var objects: [Column] = []
         collect(below: path, keys: [], besides: covered, columns: &columns, objects: &objects)
@@ -183,7 +183,7 @@ extension EntityInference {
     private func collect(
         below path: Int,
         keys: [String],
-        besides covered: CoveredPaths?,
+        besides covered: ReadKeyPaths?,
         columns: inout [Column],
         objects: inout [Column]
     ) {

@@ -343,7 +343,7 @@ extension EntityStatistics {
         let found: Int?
         if walk.tokens[key].hasEscapes {
             unescapedKey.removeAll(keepingCapacity: true)
-            if Unescaping.append(walk.bytes(key), to: &unescapedKey) { return .illFormed }
+            if JSONUnescaper.append(walk.bytes(key), to: &unescapedKey) { return .illFormed }
             let bytes = unescapedKey
             found = bytes.withUnsafeBufferPointer { findOrInsert(ByteView($0), in: path) }
         } else {

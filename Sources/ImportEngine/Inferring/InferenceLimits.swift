@@ -37,7 +37,7 @@ package struct InferenceLimits: Sendable, Hashable {
     /// How many levels of arrays are looked into: with 0, an array is a value like any other.
     var arrayLevels = 0
     /// Which forms of strings are looked for.
-    package var forms = StringForms.all
+    package var forms = StringFormats.all
 
     /// The charge at which an object at `depth` is closed.
     @inline(__always)

@@ -8,8 +8,8 @@ extension InferenceNotice {
     /// The notices for people, a line each; those of an entity that are alike in one line, where the first is.
     ///
     /// - Parameter children: the names of the entities of arrays, whose identifiers only a model file can say.
-    package static func lines(_ notices: [InferenceNotice], children: Set<String> = []) -> [ImportText] {
-        var lines: [ImportText] = []
+    package static func lines(_ notices: [InferenceNotice], children: Set<String> = []) -> [MessageText] {
+        var lines: [MessageText] = []
         var told: Set<InferenceNotice> = []
         for notice in notices {
             guard notice.isTogether else {
@@ -33,7 +33,7 @@ extension InferenceNotice {
     }
 
     /// The line of several that are alike.
-    private func line(_ paths: [AttributePath], isChild: Bool) -> ImportText {
+    private func line(_ paths: [AttributePath], isChild: Bool) -> MessageText {
         var names = paths.prefix(Self.mostNames).map(\.description).joined(separator: ", ")
         if paths.count > Self.mostNames { names += " and \(paths.count - Self.mostNames) more" }
         switch finding {
@@ -63,7 +63,7 @@ extension InferenceNotice {
     /// The first of the lines where there are many, and how to see the others.
     ///
     /// - Parameter sources: the paths of the import's sources, `-` for standard input.
-    static func shortened(_ lines: [ImportText], to most: Int = 10, sources: [String]) -> [ImportText] {
+    static func shortened(_ lines: [MessageText], to most: Int = 10, sources: [String]) -> [MessageText] {
         guard lines.count > most else { return lines }
         return lines.prefix(most - 1) + ["… and \(lines.count - most + 1) more: \(call: .inferring(from: sources))"]
     }

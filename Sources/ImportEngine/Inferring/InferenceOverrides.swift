@@ -47,8 +47,8 @@ struct InferenceOverrides: Sendable {
         )
     }
 
-    private static func choices(_ entities: [String], _ attribute: String) -> ImportText {
-        entities.map { "\(.identifier, "\($0):\(attribute)")" as ImportText }.joined(separator: " or ")
+    private static func choices(_ entities: [String], _ attribute: String) -> MessageText {
+        entities.map { "\(.identifier, "\($0):\(attribute)")" as MessageText }.joined(separator: " or ")
     }
 
     private func names(of entities: [String]) throws -> [Name] {
@@ -102,12 +102,12 @@ struct InferenceOverrides: Sendable {
                 throw ImportError(
                     .unknownAttribute,
                     "\(.identifier): \(entity.name) has no attribute \(name.candidates[0])"
-                        + "\(NearName.question(for: name.candidates.last ?? "", among: entity.attributes.map(\.name)))",
+                        + "\(NameSuggestion.question(for: name.candidates.last ?? "", among: entity.attributes.map(\.name)))",
                     advice: "\(Self.list(of: [entity]))\nNothing was imported."
                 )
             }
             let attribute = entity.attributes[found]
-            guard !entity.identifier.contains(where: { ExactText($0) == ExactText(attribute.name) }) else {
+            guard !entity.identifier.contains(where: { BytewiseString($0) == BytewiseString(attribute.name) }) else {
                 throw ImportError(.optionInvalid, "\(.identifier): \(attribute.name) of \(entity.name) is named twice")
             }
             model.entities[name.entity].identifier.append(attribute.name)
@@ -133,7 +133,7 @@ struct InferenceOverrides: Sendable {
     }
 
     private func applyTypes(to model: inout ModelDescription, empty: Set<String>) throws {
-        var unknown = Set(types.keys.map { ExactText($0) })
+        var unknown = Set(types.keys.map { BytewiseString($0) })
         for entity in model.entities.indices {
             for (key, type) in types {
                 guard let attribute = model.entities[entity].attributes.firstIndex(named: key) else { continue }
@@ -142,14 +142,14 @@ struct InferenceOverrides: Sendable {
                 if type == .date {
                     model.entities[entity].attributes[attribute].formats = DateFormat.written.map(\.name)
                 }
-                unknown.remove(ExactText(key))
+                unknown.remove(BytewiseString(key))
             }
         }
         try check(unknown, .types, model, empty)
     }
 
     private func applyStorages(to model: inout ModelDescription, empty: Set<String>) throws {
-        var unknown = Set(storages.keys.map { ExactText($0) })
+        var unknown = Set(storages.keys.map { BytewiseString($0) })
         for entity in model.entities.indices {
             for (key, form) in storages.sorted(by: { $0.key < $1.key }) {
                 guard let index = model.entities[entity].attributes.firstIndex(named: key) else { continue }
@@ -165,15 +165,15 @@ struct InferenceOverrides: Sendable {
                     )
                 }
                 model.entities[entity].attributes[index].storage = form
-                unknown.remove(ExactText(key))
+                unknown.remove(BytewiseString(key))
             }
         }
         try check(unknown, .storages, model, empty)
     }
 
     private func check(
-        _ unknown: Set<ExactText>,
-        _ setting: ImportText.Setting,
+        _ unknown: Set<BytewiseString>,
+        _ setting: MessageText.Setting,
         _ model: ModelDescription,
         _ empty: Set<String>
     ) throws {
@@ -181,7 +181,7 @@ struct InferenceOverrides: Sendable {
         throw ImportError(
             .unknownAttribute,
             "\(setting): there is no attribute \(name)"
-                + "\(NearName.question(for: name, among: model.entities.flatMap(\.attributes).map(\.name)))",
+                + "\(NameSuggestion.question(for: name, among: model.entities.flatMap(\.attributes).map(\.name)))",
             advice: "\(Self.list(of: model.entities))\nNothing was imported."
         )
     }
@@ -200,6 +200,7 @@ struct InferenceOverrides: Sendable {
 extension [AttributeDescription] {
     /// The attribute of a name, or else the one that is read at a path of that spelling, as notices have it.
     package func firstIndex(named name: String) -> Int? {
-        firstIndex { ExactText($0.name) == ExactText(name) } ?? firstIndex { $0.from.map(\.description) == [name] }
+        firstIndex { BytewiseString($0.name) == BytewiseString(name) }
+            ?? firstIndex { $0.from.map(\.description) == [name] }
     }
 }

@@ -46,7 +46,7 @@ package struct InferredEntities {
         table: String? = nil,
         records: RecordPath? = nil,
         keyNames: [String] = [],
-        continuing stored: ContinuedEntity? = nil,
+        continuing stored: ExistingEntity? = nil,
         identifier: [[String]] = [],
         rules: NestingRules,
         names: inout TableNames
@@ -76,7 +76,7 @@ package struct InferredEntities {
     private mutating func add(
         _ entity: EntityDescription,
         _ inference: EntityInference,
-        _ stored: ContinuedEntity?,
+        _ stored: ExistingEntity?,
         _ identifier: [[String]] = []
     ) throws {
         var entity = entity
@@ -104,7 +104,7 @@ package struct InferredEntities {
         for (name, keys, element) in children {
             let prefix = inference.prefix + keys
             arrays.tables.append(prefix)
-            let known = stored?.children[ExactText(name)]
+            let known = stored?.children[BytewiseString(name)]
             guard let element else {
                 if let known { try keep(known) }
                 continue
@@ -138,10 +138,10 @@ package struct InferredEntities {
     }
 
     /// Adds an entity that the store has, and no record has an object of.
-    private mutating func keep(_ stored: ContinuedEntity) throws {
+    private mutating func keep(_ stored: ExistingEntity) throws {
         entities.append(stored.entity)
         for relationship in stored.entity.relationships {
-            if let child = stored.children[ExactText(relationship.destination)] { try keep(child) }
+            if let child = stored.children[BytewiseString(relationship.destination)] { try keep(child) }
         }
     }
 

@@ -16,8 +16,8 @@ package struct NestingRules: Sendable, Hashable {
 
     /// Whether an array may become a table: it is one of those that are named, or one of them is within its objects.
     package func allows(_ keys: [String]) -> Bool {
-        let keys = keys.map { ExactText($0) }
-        return only.isEmpty || only.contains { $0.keys.map { ExactText($0) }.starts(with: keys) }
+        let keys = keys.map { BytewiseString($0) }
+        return only.isEmpty || only.contains { $0.keys.map { BytewiseString($0) }.starts(with: keys) }
     }
 
     /// Makes sure that the arrays which are named have become tables.
@@ -29,9 +29,11 @@ package struct NestingRules: Sendable, Hashable {
     package func check(_ arrays: [InferredEntities.Arrays], isEmpty: Bool) throws {
         let tables = arrays.flatMap(\.tables).map(AttributePath.init(keys:))
         let kept = arrays.flatMap(\.kept)
-        for path in only where !tables.contains(where: { $0.keys.map(ExactText.init) == path.keys.map(ExactText.init) })
-        {
-            if let array = kept.first(where: { path.keys.map(ExactText.init).starts(with: $0.keys.map(ExactText.init)) }
+        for path in only
+        where !tables.contains(where: { $0.keys.map(BytewiseString.init) == path.keys.map(BytewiseString.init) }) {
+            if let array = kept.first(where: {
+                path.keys.map(BytewiseString.init).starts(with: $0.keys.map(BytewiseString.init))
+            }
             ) {
                 throw ImportError(
                     .optionInvalid,
@@ -56,7 +58,7 @@ package struct NestingRules: Sendable, Hashable {
     ///
     /// - Parameter stored: what the store has of the entities, by their names.
     /// - Throws: `ImportError` with `.usage` where a table's rows belong together with others in a way that this does not continue.
-    package func check(continuing stored: [String: ContinuedEntity]) throws {
+    package func check(continuing stored: [String: ExistingEntity]) throws {
         for (_, continued) in stored.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
             let table = continued.entity.table
             switch continued.obstacle {

@@ -49,7 +49,7 @@ enum NumberKind: Equatable {
         // A double keeps 15 digits where there is no exponent.
         if hasPoint, !hasExponent, bytes.count <= 16 { return .fraction }
         // Only bytes that are no number have no form; they do not come here.
-        guard let form = NumberForm(bytes) else { return .bigInteger }
+        guard let form = JSONNumber(bytes) else { return .bigInteger }
         if !hasPoint, !hasExponent {
             if let value = form.int64 { return .integer(value) }
             return .bigInteger

@@ -70,7 +70,7 @@ package struct PathStatistics: Sendable {
     package var objects: Int64 = 0
     var arrays: Int64 = 0
     package var marks: Marks = []
-    package var forms: StringForms = .all
+    package var forms: StringFormats = .all
     /// The first record that has it, and where on that record's tape.
     package var firstOrdinal = Int64.max
     var firstToken = Int32.max
@@ -149,11 +149,11 @@ package struct PathStatistics: Sendable {
     @inline(__always)
     mutating func countString(_ bytes: ByteView, hasEscapes: Bool) {
         strings += 1
-        if !forms.isEmpty { forms = StringForms.of(bytes, hasEscapes: hasEscapes, among: forms) }
-        if hasEscapes, !marks.contains(.illFormedString), Unescaping.firstLoneSurrogate(in: bytes) != nil {
+        if !forms.isEmpty { forms = StringFormats.of(bytes, hasEscapes: hasEscapes, among: forms) }
+        if hasEscapes, !marks.contains(.illFormedString), JSONUnescaper.firstLoneSurrogate(in: bytes) != nil {
             marks.insert(.illFormedString)
         }
-        if hasEscapes, !marks.contains(.stringWithNUL), Unescaping.hasNUL(in: bytes) { marks.insert(.stringWithNUL) }
+        if hasEscapes, !marks.contains(.stringWithNUL), JSONUnescaper.hasNUL(in: bytes) { marks.insert(.stringWithNUL) }
     }
 
     /// Counts a number, and gives its value if it is an integer of 64 bits.

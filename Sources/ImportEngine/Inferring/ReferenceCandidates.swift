@@ -36,7 +36,9 @@ struct ReferenceCandidates {
         of entity: EntityDescription,
         _ known: [InferenceNotice]
     ) -> Bool {
-        if entity.identifier.count == 1 { return ExactText(entity.identifier[0]) == ExactText(attribute.name) }
+        if entity.identifier.count == 1 {
+            return BytewiseString(entity.identifier[0]) == BytewiseString(attribute.name)
+        }
         return known.contains { notice in
             guard case .identifierCandidate = notice.finding else { return false }
             return notice.entity == entity.name && notice.path == AttributePath(keys: [attribute.name])

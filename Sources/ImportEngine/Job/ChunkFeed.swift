@@ -64,8 +64,8 @@ package struct ChunkFeed {
         )
     }
 
-    private func splitStage() throws -> SplitStage {
-        SplitStage(
+    private func splitStage() throws -> SourceCutter {
+        SourceCutter(
             sources: job.sources,
             limits: run.limits,
             chunkSize: run.context.options.chunkSize,

@@ -31,7 +31,7 @@ struct ImportPhase<Store: OrderedDestination> {
         let feed = try ChunkFeed(run)
         let writers = try destination.writers(run.job, model, started: run.started, context.interruption)
         defer { try? writers.close() }
-        let stage = ImportStage(run, model, writers)
+        let stage = ImportWorkers(run, model, writers)
         let fault: ImportError?
         do {
             fault = try stage.run { try feed.feed($0, keepsAll: false) }

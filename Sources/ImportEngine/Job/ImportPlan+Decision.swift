@@ -2,7 +2,7 @@ import ImportSources
 
 extension ImportPlan {
     /// What a run would do.
-    package init(_ decision: JobOpening.Decision, into store: String, _ run: RunOptions) {
+    package init(_ decision: JobResolver.Decision, into store: String, _ run: RunOptions) {
         let (job, action): (StoredJob, Action) =
             switch decision {
             case .begin(let job, _, let replaced, _): (job, replaced == nil ? .begin : .restart)

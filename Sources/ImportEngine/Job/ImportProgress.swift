@@ -30,7 +30,7 @@ public final class ImportProgress: Sendable {
         /// What the job has taken in all of its runs, in seconds; nil until it is finished.
         public var seconds: Double?
         /// What has been decided and should be said once, in order: `records: $.features[*] (found in the first MiB)`.
-        public var messages: [ImportText] = []
+        public var messages: [MessageText] = []
 
         /// Starts with nothing.
         public init() {}

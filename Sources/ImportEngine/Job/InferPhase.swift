@@ -18,7 +18,7 @@ package struct InferPhase {
         context.progress.update { $0.phase = .inferring }
         let feed = try ChunkFeed(run)
         let continued = try run.continued ?? run.journal.continuedEntities(of: run.job)
-        let stage = InferStage(
+        let stage = InferenceWorkers(
             sources: run.job.sources,
             options: run.job.options,
             removesChunks: false,
@@ -28,7 +28,7 @@ package struct InferPhase {
         )
         let fault = try stage.run(workers: context.options.workers) { try feed.feed($0, keepsAll: true) }
         try adopt(stage, fault)
-        FreedMemory.giveBack()
+        AllocatorTrim.giveBack()
         // Its sources are at their ends.
         run.open = [:]
         run.fault = fault
@@ -38,10 +38,10 @@ package struct InferPhase {
     }
 
     /// Gives the job the model of all records; where the store or what was asked for does not allow that, nothing is changed.
-    private mutating func adopt(_ stage: InferStage, _ fault: ImportError?) throws {
-        var notices: [ImportText] = []
+    private mutating func adopt(_ stage: InferenceWorkers, _ fault: ImportError?) throws {
+        var notices: [MessageText] = []
         var (isInferred, fitsIndexes) = (false, false)
-        let adopted: AdoptedModel
+        let adopted: JobModelResult
         do {
             adopted = try run.journal.adopt(by: run.job, context.transformers, isFinal: fault == nil) {
                 stored,

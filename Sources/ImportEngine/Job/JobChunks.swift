@@ -18,7 +18,7 @@ struct JobChunks {
     /// - Parameter job: gets another directory if `run` says so.
     /// - Throws: `ImportError`: `.cannotCreate` when it is not the job's and has what only another's could have.
     func open(of job: inout StoredJob, _ run: RunOptions) throws -> ChunkDirectory {
-        let given = run.chunkDirectory.map(JobOpening.absolute)
+        let given = run.chunkDirectory.map(JobResolver.absolute)
         if job.takesChunks {
             if let given, given != job.chunkDirectory { throw Self.cannotMove(job) }
             return try ChunkDirectory(path: job.chunkDirectory, creates: false)
@@ -38,7 +38,7 @@ struct JobChunks {
         if isMoved, !job.sources.allSatisfy(\.description.isRepeatable) { throw Self.cannotMove(job) }
         let old = isMoved ? recorded : nil
         job.chunkDirectory = path
-        let place = ChunkPlace(path: path, sources: job.sources.map(\.description))
+        let place = ChunkDirectoryCheck(path: path, sources: job.sources.map(\.description))
         var file = RecordedFile(chunksOf: job, isMade: true)
         if place.isNew {
             try save(file, job, insteadOf: old)
@@ -139,7 +139,7 @@ struct JobChunks {
             creatingIn: directory,
             header: header,
             entries: entries,
-            reserved: found?.numbers ?? ChunkNumbers(),
+            reserved: found?.numbers ?? ReservedChunkNumbers(),
             firstNumber: point.split.chunkNumber,
             // The directory is the job's: so is a manifest whose first line is damaged.
             replaces: try directory.openIfThere(name) != nil,

@@ -9,7 +9,7 @@ extension JobPlanner {
         let beginnings = Set("{[\"-0123456789tfn".utf8)
         let canBegin = beginnings.contains(sample[place])
         guard let fault = canBegin ? TextBeginning.firstFault(in: sample, isLines: isLines) : place else { return }
-        let what: ImportText =
+        let what: MessageText =
             canBegin ? "unexpected character at byte \(fault)" : "byte \(place) cannot begin a value"
         let kind = TextBeginning.kind(of: sample)
         throw ImportError(

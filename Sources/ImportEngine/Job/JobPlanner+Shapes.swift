@@ -6,7 +6,7 @@ package struct KnownRecords {
     /// Where they are, the likeliest record path first.
     package var paths: [RecordPath] = []
     /// The keys that they have; empty where these are not known.
-    package var keys: Set<ExactText> = []
+    package var keys: Set<BytewiseString> = []
 }
 
 /// Where the records of a job's sources are.
@@ -23,9 +23,9 @@ extension JobPlanner {
         /// True if the records may be at several record paths of one object.
         let isOneObject: Bool
         /// The keys that the records have.
-        let keys: Set<ExactText>
+        let keys: Set<BytewiseString>
         /// How else the source could be read, in words.
-        let others: [ImportText]
+        let others: [MessageText]
 
         var paths: [RecordPath] {
             if case .found(_, let paths, _) = detection { paths } else { [] }
@@ -55,7 +55,7 @@ extension JobPlanner {
         // What was found by itself, in words, and of which sources.
         var findings: [(words: String, sources: [String])] = []
         let shapes = try looks.map { look in
-            guard asked.isEmpty || GivenRecords.isName(look.description.name) else {
+            guard asked.isEmpty || ProgramRecords.isName(look.description.name) else {
                 return SourceShape(asked: asked, found: look.detection)
             }
             let (shape, words) = try shape(of: look)
@@ -78,7 +78,7 @@ extension JobPlanner {
     private func look(at source: SourceDescription, _ known: KnownRecords, _ open: SourceStream? = nil) throws -> Look {
         let stream = try open ?? opener.open(source, interruption: interruption)
         let sample = try stream.peek()
-        let isGiven = GivenRecords.isName(source.name)
+        let isGiven = ProgramRecords.isName(source.name)
         var hints = ShapeDetector.Hints(paths: known.paths, keys: known.keys, nested: nestedKeys)
         hints.hasModel = options.model != nil
         hints.areLinesNamed = isGiven || Self.isOfLines(source.member ?? source.path ?? source.name)
@@ -87,11 +87,11 @@ extension JobPlanner {
         var detection = detector.detection
         if isGiven, detection != .empty {
             detection =
-                sample.bytes == GivenRecords.none
-                ? .found(layout: .stream, paths: [GivenRecords.pathOfNone], reason: ShapeDetector.noValue)
+                sample.bytes == ProgramRecords.none
+                ? .found(layout: .stream, paths: [ProgramRecords.pathOfNone], reason: ShapeDetector.noValue)
                 : .found(layout: .lines, paths: [.root], reason: "one value per line")
         }
-        var (keys, others): (Set<ExactText>, [ImportText]) = ([], [])
+        var (keys, others): (Set<BytewiseString>, [MessageText]) = ([], [])
         if !askedPaths.isEmpty {
             others = isGiven ? [] : linesOfAskedPaths(detector, source)
         } else if case .found(_, let paths, _) = detection {
@@ -184,9 +184,9 @@ extension JobPlanner {
         guard let model = options.model, !model.isFlat else { return [] }
         // A tree's entity is related to itself.
         let others = model.entities.flatMap { entity in entity.relationships.filter { $0.destination != entity.name } }
-        let destinations = Set(others.map { ExactText($0.destination) })
+        let destinations = Set(others.map { BytewiseString($0.destination) })
         let roots = model.entities.filter { entity in
-            options.entity.map { $0 == entity.name } ?? !destinations.contains(ExactText(entity.name))
+            options.entity.map { $0 == entity.name } ?? !destinations.contains(BytewiseString(entity.name))
         }
         let hierarchy = EntityHierarchy(model.entities)
         let ancestors = roots.flatMap { root in
@@ -217,7 +217,7 @@ extension JobPlanner {
                 advice: "Records there have no path that could be named. Convert the file to UTF-8."
             )
         case .ambiguous(let candidates):
-            let list: [ImportText] = candidates.map {
+            let list: [MessageText] = candidates.map {
                 $0.invalidKeyOffset == nil
                     ? "  \(.records, $0.path.description)   (\($0.words))"
                     : "  \($0.path) has a key that is not UTF-8 and cannot be named"
@@ -233,7 +233,7 @@ extension JobPlanner {
     }
 
     /// Says where whole collections are at the record paths that were asked for, and not their elements.
-    private func linesOfAskedPaths(_ detector: ShapeDetector, _ source: SourceDescription) -> [ImportText] {
+    private func linesOfAskedPaths(_ detector: ShapeDetector, _ source: SourceDescription) -> [MessageText] {
         askedPaths.compactMap { path in
             guard let (inner, count) = detector.within(path), count > 0 else { return nil }
             return "\(source.displayName): what is at \(path) becomes one record as a whole; "
@@ -242,7 +242,7 @@ extension JobPlanner {
     }
 
     /// Says that the records at a path that was found hold more of their kind, which stay inside of them.
-    private func treeLines(at path: RecordPath, _ detector: ShapeDetector, _ source: SourceDescription) -> [ImportText]
+    private func treeLines(at path: RecordPath, _ detector: ShapeDetector, _ source: SourceDescription) -> [MessageText]
     {
         let levels = makesTables ? [] : detector.treeLevels(at: path)
         guard levels.count > 1 else { return [] }
@@ -251,7 +251,7 @@ extension JobPlanner {
         guard !nestedKeys.contains(where: { below.starts(with: $0.map { .key($0) }) }) else { return [] }
         let more = detector.isWhole ? "" : " or more"
         let nested = levels.dropFirst().reduce(0) { $0 + $1.count }
-        var lines: [ImportText] = [
+        var lines: [MessageText] = [
             "\(source.displayName): a tree: records at \(path) hold \(nested)\(more) objects of the same shape, which stay "
                 + "inside of them; choose one of the levels with \(.records):"
         ]

@@ -10,13 +10,13 @@ package struct JobPlanner {
     package let opener: SourceOpener
     package let interruption: Interruption
     /// Told what was found by itself, in words.
-    package let announce: (ImportText) -> Void
+    package let announce: (MessageText) -> Void
 
     package init(
         options: JobOptions,
         opener: SourceOpener,
         interruption: Interruption,
-        announce: @escaping (ImportText) -> Void
+        announce: @escaping (MessageText) -> Void
     ) {
         self.options = options
         self.opener = opener
@@ -111,7 +111,7 @@ package struct JobPlanner {
     /// The sources that the arguments stand for.
     ///
     /// - Throws: `ImportError` when there is none, one is not there, or standard input is named twice.
-    package func describe(_ arguments: [String], announce: (ImportText) -> Void = { _ in }) throws
+    package func describe(_ arguments: [String], announce: (MessageText) -> Void = { _ in }) throws
         -> [SourceDescription]
     {
         guard !arguments.isEmpty else {

@@ -3,7 +3,7 @@ import ImportSources
 
 /// What follows the import phase, in this order. Where one of them fails, it is as if it had not begun, and a resume comes to it again.
 extension JobRun {
-    private static let unresolved: ImportText = "some references lead nowhere: importing again without their records"
+    private static let unresolved: MessageText = "some references lead nowhere: importing again without their records"
 
     /// Finds records that become rejects when all are there, as what they refer to is not.
     ///
@@ -26,7 +26,7 @@ extension JobRun {
     package func settle() throws {
         context.progress.update { $0.phase = .finishing }
         try context.interruption.check()
-        FreedMemory.giveBack()
+        AllocatorTrim.giveBack()
         if let merge = try journal.settle(job, context.opener, context.interruption) {
             context.merges.enqueue(merge)
             context.progress.update { $0.rejects += merge.changes.reduce(0) { $0 + $1.rejected } }
@@ -101,7 +101,7 @@ extension JobRun {
         context.progress.update { ($0.phase, $0.seconds) = (.finished, seconds) }
     }
     /// Says that records of a new table have met each other by their identifier, which is perhaps none; of a server's nothing is known.
-    private func meeting(_ totals: EntityTotals) -> ImportText? {
+    private func meeting(_ totals: EntityTotals) -> MessageText? {
         let count = totals.updated + totals.ignored
         let hierarchy = EntityHierarchy(job.model?.entities ?? [])
         guard count > 0, job.retry == nil, totals.nested.isEmpty, totals.inserted > 0, totals.rows == totals.inserted,

@@ -21,7 +21,7 @@ package struct JobRun {
     package let secondsBefore: Double
     package let started: ContinuousClock.Instant
     /// Where inference begins, by entity; nil for what the store itself has.
-    package let continued: [String: ContinuedEntity]?
+    package let continued: [String: ExistingEntity]?
     package var job: StoredJob
     /// Sources that are open already, by their index in the job.
     package var open: [Int: SourceStream]

@@ -40,7 +40,7 @@ package struct RunContext: Sendable {
     }
 
     /// Says something to the person who watches the run.
-    package func announce(_ messages: [ImportText]) {
+    package func announce(_ messages: [MessageText]) {
         progress.update { $0.messages += messages }
     }
 }

@@ -148,7 +148,7 @@ package struct SourceVerification {
     /// Reads the repair file of a retry once more: after the marker it may hold other lines than before.
     private func readAgain(_ description: SourceDescription) throws -> any RetryPlan {
         let context = run.context
-        let plan = try JobOpening.plan(description, [run.job], context.opener, context.interruption, run.journal)
+        let plan = try JobResolver.plan(description, [run.job], context.opener, context.interruption, run.journal)
         for entity in try plan.entities() where run.job.model?.entities.contains(where: { $0.name == entity }) != true {
             throw ImportError.unknownRetriedEntity(entity)
         }

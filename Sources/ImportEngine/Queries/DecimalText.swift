@@ -8,10 +8,10 @@ package enum DecimalText {
     }
 
     /// What the text says as a number that a decimal can hold; nil if it is none.
-    package static func withForm<Result>(_ text: String, _ body: (NumberForm?) -> Result) -> Result {
+    package static func withForm<Result>(_ text: String, _ body: (JSONNumber?) -> Result) -> Result {
         var text = text
         return text.withUTF8 { buffer in
-            guard buffer.baseAddress != nil, let form = NumberForm(ByteView(buffer)), form.fitsDecimal else {
+            guard buffer.baseAddress != nil, let form = JSONNumber(ByteView(buffer)), form.fitsDecimal else {
                 return body(nil)
             }
             return body(form)

@@ -39,8 +39,9 @@ public struct FetchRequest: Sendable, Hashable {
 
     /// Whether it asks for the same; names are compared byte by byte, as the store distinguishes entities.
     public static func == (one: FetchRequest, other: FetchRequest) -> Bool {
-        ExactText(one.entity) == ExactText(other.entity) && one.predicate == other.predicate && one.sort == other.sort
+        BytewiseString(one.entity) == BytewiseString(other.entity) && one.predicate == other.predicate
+            && one.sort == other.sort
             && one.offset == other.offset && one.limit == other.limit
-            && one.includes.map(ExactText.init) == other.includes.map(ExactText.init)
+            && one.includes.map(BytewiseString.init) == other.includes.map(BytewiseString.init)
     }
 }

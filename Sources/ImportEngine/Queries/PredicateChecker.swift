@@ -1,13 +1,13 @@
 import ImportModel
 
 /// Looks whether a predicate makes sense for an entity, and takes its names and values for what they are there.
-struct PredicateChecker<Term: ComparedTerm> {
+struct PredicateChecker<Term: PredicateTerm> {
     let text: String
     /// What a name means.
-    let term: (String) throws(UnknownName) -> Term
+    let term: (String) throws(UnknownAttribute) -> Term
 
     /// - Throws: `RecordPredicateError` where it makes no sense.
-    func check(_ node: PredicateNode) throws -> CheckedPredicate<Term> {
+    func check(_ node: PredicateNode) throws -> ResolvedPredicate<Term> {
         switch node {
         case .all(let nodes): return .all(try nodes.map { try check($0) })
         case .any(let nodes): return .any(try nodes.map { try check($0) })
@@ -62,7 +62,7 @@ struct PredicateChecker<Term: ComparedTerm> {
         _ left: PredicateNode.Operand,
         _ comparison: PredicateNode.Comparison,
         _ right: PredicateNode.Operand
-    ) throws -> CheckedPredicate<Term> {
+    ) throws -> ResolvedPredicate<Term> {
         let (one, other) = (try term(left), try term(right))
         guard let term = one ?? other else {
             throw error(
@@ -99,7 +99,7 @@ struct PredicateChecker<Term: ComparedTerm> {
         _ term: Term,
         _ comparison: PredicateNode.Comparison,
         _ day: (first: Record.Value, next: Record.Value)
-    ) -> CheckedPredicate<Term> {
+    ) -> ResolvedPredicate<Term> {
         switch comparison {
         case .equal: .all([.comparison(term, .greaterOrEqual, day.first), .comparison(term, .less, day.next)])
         case .different: .not(Self.comparison(term, .equal, day))
@@ -123,8 +123,8 @@ struct PredicateChecker<Term: ComparedTerm> {
     private func check(
         _ term: Term,
         _ comparison: PredicateNode.Comparison,
-        _ place: NumberForm.IntegerPlace
-    ) -> CheckedPredicate<Term> {
+        _ place: JSONNumber.Int64Position
+    ) -> ResolvedPredicate<Term> {
         let isLess = comparison == .less || comparison == .lessOrEqual
         switch (place, comparison.isEquality) {
         case (.at(let number), _): return .comparison(term, comparison, .integer(number))
@@ -152,7 +152,7 @@ struct PredicateChecker<Term: ComparedTerm> {
         _ comparison: PredicateNode.Comparison,
         _ other: Term,
         at place: Range<Int>
-    ) throws -> CheckedPredicate<Term> {
+    ) throws -> ResolvedPredicate<Term> {
         try checkThatComparing(one, comparison, isSense: place)
         let (first, second) = (one.attribute, other.attribute)
         guard first.type.family == second.type.family, first.ownForm == second.ownForm else {
@@ -193,7 +193,7 @@ struct PredicateChecker<Term: ComparedTerm> {
         _ operand: PredicateNode.Operand,
         _ test: PredicateNode.TextTest,
         _ pattern: PredicateNode.Operand
-    ) throws -> CheckedPredicate<Term> {
+    ) throws -> ResolvedPredicate<Term> {
         guard let term = try term(operand) else {
             throw error(
                 "expected an attribute before \(test.rawValue)",
@@ -242,7 +242,7 @@ struct PredicateChecker<Term: ComparedTerm> {
     /// The attribute that an operand names; nil for a literal.
     private func term(_ operand: PredicateNode.Operand) throws -> Term? {
         guard case .attribute(let name, let isQuoted) = operand.content else { return nil }
-        do throws(UnknownName) {
+        do throws(UnknownAttribute) {
             return try term(name)
         } catch {
             // Where nothing is quoted, the text has the name as it is.

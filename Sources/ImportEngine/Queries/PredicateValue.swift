@@ -43,10 +43,10 @@ enum PredicateValue {
     /// Where a number is among the integers that an attribute holds; nil for other attributes and values.
     ///
     /// Exactly, whatever digits it has: no double is made of it.
-    static func integerPlace(_ value: JSONValue, for attribute: AttributeDescription) -> NumberForm.IntegerPlace? {
+    static func integerPlace(_ value: JSONValue, for attribute: AttributeDescription) -> JSONNumber.Int64Position? {
         guard [.integer16, .integer32, .integer64, .bitfield].contains(attribute.type), case .number(var digits) = value
         else { return nil }
-        return digits.withUTF8 { NumberForm(ByteView($0))?.integerPlace }
+        return digits.withUTF8 { JSONNumber(ByteView($0))?.integerPlace }
     }
 
     /// A date that is stored in whole seconds is compared with the fraction too.

@@ -50,14 +50,14 @@ public struct RecordPredicate: Sendable, Hashable {
 
     /// Whether text and values are the same.
     public static func == (one: RecordPredicate, other: RecordPredicate) -> Bool {
-        ExactText(one.text) == ExactText(other.text)
+        BytewiseString(one.text) == BytewiseString(other.text)
             && one.arguments.elementsEqual(other.arguments) {
-                ExactText($0.serialized()) == ExactText($1.serialized())
+                BytewiseString($0.serialized()) == BytewiseString($1.serialized())
             }
     }
 
     /// Equal predicates have the same text.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(ExactText(text))
+        hasher.combine(BytewiseString(text))
     }
 }

@@ -8,7 +8,7 @@ import ImportSources
 /// What the store knows of its imports, as it is after a migration.
 struct MigrationBookkeeping {
     /// With the old names.
-    let map: MigrationMap
+    let map: MigrationMapping
     /// The last one.
     let job: Int64
     let database: Database
@@ -17,11 +17,11 @@ struct MigrationBookkeeping {
     func save(from before: ModelDescription, to model: ModelDescription, _ plan: ModelMigration.Plan) throws {
         // The jobs' entities have their new names by then.
         try renameEntities()
-        try StoredMigration.save(
+        try MigrationHistory.save(
             job: job,
             from: before,
             to: model,
-            steps: StoredJSON.encode(plan.steps),
+            steps: BookkeepingJSON.encode(plan.steps),
             database
         )
         try renameRelationships()
@@ -74,8 +74,8 @@ struct MigrationBookkeeping {
                 )
             }
         }
-        let names = changes.map { (ExactText($0.entity), $0.name) }
-        try StoredMigration.rename(Dictionary(names) { first, _ in first }, database)
+        let names = changes.map { (BytewiseString($0.entity), $0.name) }
+        try MigrationHistory.rename(Dictionary(names) { first, _ in first }, database)
         try renameInErrors(changes.filter { !$0.entity.hasSameBytes(as: $0.name) }.map { ($0.entity, $0.name) })
         try renameTables()
     }
@@ -105,14 +105,14 @@ struct MigrationBookkeeping {
         // A key that is another one now says nothing of the rows that were made for references.
         let names = homes.map { index in
             let successor = map.match.successor(of: index).flatMap { new in
-                map.new.hasTable(new) && map.isDirect(MigrationMap.Kind(old: index, new: new)) ? new : nil
+                map.new.hasTable(new) && map.isDirect(MigrationMapping.Kind(old: index, new: new)) ? new : nil
             }
             return (from: map.old.table(of: index), to: successor.map { map.new.table(of: $0) })
         }
         try rename(names, "table_name", of: "_import_stub")
         // Rows of tables that are one now have other row ids.
         let joined = names.map { name in
-            let count = names.count { $0.to.map(ContinuedEntity.folded) == name.to.map(ContinuedEntity.folded) }
+            let count = names.count { $0.to.map(ExistingEntity.folded) == name.to.map(ExistingEntity.folded) }
             return (from: name.from, to: count > 1 ? nil : name.to)
         }
         try rename(joined, "table_name", of: "_import_addition", where: "kind IN ('rows', 'end')")
@@ -165,20 +165,20 @@ extension MigrationBookkeeping {
     private func renameProperties() throws {
         for (index, _) in map.old.entities.enumerated() {
             guard let successor = map.match.successor(of: index) else { continue }
-            var names: [ExactText: String] = [:]
+            var names: [BytewiseString: String] = [:]
             for attribute in map.new.hierarchy.attributes(of: successor) {
                 guard let before = map.match.attribute(attribute.name, of: successor, in: index) else { continue }
-                names[ExactText(before.name)] = attribute.name
+                names[BytewiseString(before.name)] = attribute.name
             }
             for relationship in map.new.relationships(of: successor) {
                 guard let before = map.match.relationships[relationship] else { continue }
-                names[ExactText(map.old.relationships[before].description.name)] =
+                names[BytewiseString(map.old.relationships[before].description.name)] =
                     map.new.relationships[relationship].description.name
             }
             let olds =
                 map.old.hierarchy.attributes(of: index).map(\.name)
                 + map.old.relationships(of: index).map { map.old.relationships[$0].description.name }
-            let changed = olds.map { ($0, names[ExactText($0)] ?? "\($0) (gone)") }
+            let changed = olds.map { ($0, names[BytewiseString($0)] ?? "\($0) (gone)") }
                 .filter { !$0.hasSameBytes(as: $1) }
             try renameInLedger(changed, of: map.new.entities[successor].name)
         }

@@ -75,13 +75,13 @@ extension DatabaseValue {
         case .string(var text):
             text.withUTF8 { bytes in
                 bytes.withMemoryRebound(to: CChar.self) {
-                    sqlite3_result_text(context, $0.baseAddress, Int32(clamping: $0.count), SQLiteBytes.copied)
+                    sqlite3_result_text(context, $0.baseAddress, Int32(clamping: $0.count), SQLiteDestructor.copied)
                 }
             }
         case .blob(let data):
             data.withUnsafeBytes {
                 guard let start = $0.baseAddress else { return sqlite3_result_zeroblob(context, 0) }
-                sqlite3_result_blob(context, start, Int32(clamping: $0.count), SQLiteBytes.copied)
+                sqlite3_result_blob(context, start, Int32(clamping: $0.count), SQLiteDestructor.copied)
             }
         }
     }

@@ -50,7 +50,7 @@ enum MigrationFunctions {
     }
 
     /// Gives a connection the functions that a map's expressions use.
-    static func add(_ map: MigrationMap, to database: Database) throws {
+    static func add(_ map: MigrationMapping, to database: Database) throws {
         for (before, after) in conversions(map) {
             let convert = ValueConversion(old: before, new: after).converter()
             try MigrationFunction.add(conversion(before, after), argumentCount: 1, to: database) { values in
@@ -75,7 +75,7 @@ enum MigrationFunctions {
         }
     }
 
-    private static func conversions(_ map: MigrationMap) -> [(AttributeDescription, AttributeDescription)] {
+    private static func conversions(_ map: MigrationMapping) -> [(AttributeDescription, AttributeDescription)] {
         var all: [(AttributeDescription, AttributeDescription)] = []
         for target in map.targets {
             for kind in target.sources.flatMap(\.kinds) {

@@ -7,8 +7,8 @@ import ImportSources
 /// Changes the tables of a store, in the transaction that is open, with foreign keys off.
 struct MigrationRun {
     /// With the old names.
-    var map: MigrationMap
-    let work: MigrationWork
+    var map: MigrationMapping
+    let work: TableRebuildPlan
     let model: ModelDescription
     /// How many rows there are, by what they are selected from, as the plan has counted them.
     let counted: [String: Int64]
@@ -16,11 +16,11 @@ struct MigrationRun {
     let job: Int64
     let database: Database
     let store: String
-    let say: (ImportText) -> Void
+    let say: (MessageText) -> Void
 
     /// Does it all.
     mutating func run() throws {
-        let others = try OtherObjects(database)
+        let others = try UserSchemaObjects(database)
         let before = try ForeignKeyCheck(besides: map.old.tables.map(\.name), database)
         try rename()
         map.names = work.names
@@ -86,8 +86,8 @@ struct MigrationRun {
         for (index, table) in work.renamedTables.enumerated() {
             try execute("ALTER TABLE _import_renamed_\(index) RENAME TO \(table.to.quotedIdentifier)")
         }
-        try TableAdditions.rename(work.renamedTables, database)
-        let tables = Dictionary(grouping: work.renamedColumns) { ContinuedEntity.folded($0.table) }
+        try SchemaAdditions.rename(work.renamedTables, database)
+        let tables = Dictionary(grouping: work.renamedColumns) { ExistingEntity.folded($0.table) }
         for columns in tables.values {
             let stored = try StoredTable(work.names.table(columns[0].table), database)
             let table = stored.name.quotedIdentifier
@@ -117,24 +117,24 @@ struct MigrationRun {
 
     // MARK: Making
 
-    private func make(_ made: MigrationWork.Made, _ index: Int) throws {
+    private func make(_ made: TableRebuildPlan.Made, _ index: Int) throws {
         let name = Self.temporary(index)
         try execute(made.table.creation(as: name))
         if made.table.isJoin {
-            try TableAdditions.note(.table, made.table.name, of: made.table.name, job: job, database)
+            try SchemaAdditions.note(.table, made.table.name, of: made.table.name, job: job, database)
         }
         if let relationship = made.relationship { return try fillLinks(name, made.table, relationship) }
         guard let target = made.target else { return }
-        let extras = try made.former.map { try ForeignColumns(of: $0, work.names, map.old, database).columns } ?? []
+        let extras = try made.former.map { try UnmodeledColumns(of: $0, work.names, map.old, database).columns } ?? []
         for extra in extras { try execute("ALTER TABLE \(name) ADD COLUMN \(extra.definition)") }
         for source in target.sources { try fill(name, target, source, extras) }
     }
 
     private func fill(
         _ name: String,
-        _ target: MigrationMap.Target,
-        _ source: MigrationMap.Source,
-        _ extras: [ForeignColumns.Column]
+        _ target: MigrationMapping.Target,
+        _ source: MigrationMapping.Source,
+        _ extras: [UnmodeledColumns.Column]
     ) throws {
         say("\(target.table.name): writing the rows of \(map.old.table(of: source.home))")
         var columns = target.table.columns.map(\.name.quotedIdentifier)
@@ -200,7 +200,7 @@ struct MigrationRun {
         )
     }
 
-    private func add(_ kept: MigrationWork.Kept) throws {
+    private func add(_ kept: TableRebuildPlan.Kept) throws {
         for column in kept.added {
             let key = kept.table.foreignKeys.first { $0.columns == [column.name] }
             let reference = key.map {
@@ -215,16 +215,16 @@ struct MigrationRun {
 
     // MARK: Indexes
 
-    private func makeIndexes(_ objects: OtherObjects.Dropped) throws {
+    private func makeIndexes(_ objects: UserSchemaObjects.Dropped) throws {
         say("building indexes")
-        for name in work.dropped { try TableAdditions.forget(table: work.names.table(name), database) }
+        for name in work.dropped { try SchemaAdditions.forget(table: work.names.table(name), database) }
         for index in objects.indexes {
             do {
                 try remake(index.sql)
             } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_ERROR {
                 throw ModelMigration.refusal("the index \(index.name) cannot be kept: \(error.message ?? "")")
             }
-            if index.isNoted { try TableAdditions.note(.index, index.name, of: index.table, job: job, database) }
+            if index.isNoted { try SchemaAdditions.note(.index, index.name, of: index.table, job: job, database) }
         }
         try StoreSchema.prepareIndexes(map.new, job: job, database)
         try StoreIndexes.build(wantedBy: model, in: Set(map.new.tables.map(\.name)), database)
@@ -232,19 +232,19 @@ struct MigrationRun {
 
     /// Drops the indexes of tables that stay, as far as the new model has no use for them.
     private func dropIndexes() throws {
-        let old = Dictionary(map.old.tables.map { (ContinuedEntity.folded(work.names.table($0.name)), $0) }) { one, _ in
+        let old = Dictionary(map.old.tables.map { (ExistingEntity.folded(work.names.table($0.name)), $0) }) { one, _ in
             one
         }
         for kept in work.kept {
-            guard let before = old[ContinuedEntity.folded(kept.table.name)] else { continue }
-            func key(_ columns: [String], _ isUnique: Bool) -> [ExactText] {
-                columns.map(ContinuedEntity.folded) + [ExactText(isUnique ? "unique" : "")]
+            guard let before = old[ExistingEntity.folded(kept.table.name)] else { continue }
+            func key(_ columns: [String], _ isUnique: Bool) -> [BytewiseString] {
+                columns.map(ExistingEntity.folded) + [BytewiseString(isUnique ? "unique" : "")]
             }
             // An index that has the name of a table or column before is made again: SQLite cannot rename it.
-            let wanted = Set(kept.table.indexes.map { key($0.columns, $0.isUnique) + [ExactText($0.name)] })
+            let wanted = Set(kept.table.indexes.map { key($0.columns, $0.isUnique) + [BytewiseString($0.name)] })
             for index in before.indexes {
                 let columns = index.columns.map { work.names.column($0, of: before.name) }
-                guard !wanted.contains(key(columns, index.isUnique) + [ExactText(index.name)]),
+                guard !wanted.contains(key(columns, index.isUnique) + [BytewiseString(index.name)]),
                     let name = try StoreSchema.ownIndex(on: columns, kept.table.name, database)
                 else { continue }
                 try execute("DROP INDEX \(name.quotedIdentifier)")
@@ -258,12 +258,12 @@ extension MigrationRun {
     /// Drops the indexes that the old model asks for and the new one does not.
     private func dropWanted(_ before: TableDescription, _ after: TableDescription) throws {
         let wanted = Set(
-            map.new.wantedIndexes.filter { $0.table == after.name }.map { $0.columns.map(ContinuedEntity.folded) }
+            map.new.wantedIndexes.filter { $0.table == after.name }.map { $0.columns.map(ExistingEntity.folded) }
         )
         for index in map.old.wantedIndexes where index.table == before.name {
             let columns = index.columns.map { work.names.column($0, of: before.name) }
             let name = ([index.table] + index.columns).joined(separator: "_")
-            guard !wanted.contains(columns.map(ContinuedEntity.folded)),
+            guard !wanted.contains(columns.map(ExistingEntity.folded)),
                 let stored = try StoredTable(after.name, database).indexes.first(where: { $0.name == name }),
                 stored.names == columns.folded, stored.isWanted
             else { continue }
@@ -272,11 +272,11 @@ extension MigrationRun {
     }
 }
 
-extension MigrationMap {
+extension MigrationMapping {
     /// Whether the store has the table of old links.
-    func isPresent(_ links: OldLinks) -> Bool {
+    func isPresent(_ links: OldRelationship) -> Bool {
         let placement = old.relationships[links.owner]
         let table = placement.holder.map { old.table(of: $0) } ?? old.join(of: links.owner).table
-        return present.contains(ContinuedEntity.folded(table))
+        return present.contains(ExistingEntity.folded(table))
     }
 }

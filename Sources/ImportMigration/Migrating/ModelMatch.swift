@@ -14,9 +14,9 @@ struct ModelMatch: Sendable {
     /// Per old entity the one that it has become.
     private let successors: [Int: Int]
     /// Per entity that was there, by their names, what the attributes were that it has or inherits.
-    private let attributes: [[ExactText: AttributeDescription]]
+    private let attributes: [[BytewiseString: AttributeDescription]]
     /// The same the other way round: the names of the old attributes that it has or inherits.
-    private let kept: [Set<ExactText>]
+    private let kept: [Set<BytewiseString>]
 
     init(_ old: ModelLayout, _ new: ModelLayout) {
         self.old = old
@@ -40,12 +40,12 @@ struct ModelMatch: Sendable {
 
     /// A name, and the one before it.
     struct Named: Hashable {
-        let name: ExactText
-        let renamingIdentifier: ExactText?
+        let name: BytewiseString
+        let renamingIdentifier: BytewiseString?
 
         init(_ name: String, _ renamingIdentifier: String?) {
-            self.name = ExactText(name)
-            self.renamingIdentifier = renamingIdentifier.map { ExactText($0) }
+            self.name = BytewiseString(name)
+            self.renamingIdentifier = renamingIdentifier.map { BytewiseString($0) }
         }
     }
 
@@ -78,18 +78,18 @@ struct ModelMatch: Sendable {
     /// What an attribute that an entity has or inherits was in an old entity; nil where it is new.
     func attribute(_ name: String, of entity: Int, in other: Int) -> AttributeDescription? {
         let known = entities[entity] == other ? attributes[entity] : Self.attributes(of: entity, in: other, old, new)
-        return known[ExactText(name)]
+        return known[BytewiseString(name)]
     }
 
     /// Whether an entity has or inherits what was an attribute of an old entity.
     func hasAttribute(_ name: String, of other: Int, in entity: Int) -> Bool {
         let kept =
             entities[entity] == other ? kept[entity] : Self.names(Self.attributes(of: entity, in: other, old, new))
-        return kept.contains(ExactText(name))
+        return kept.contains(BytewiseString(name))
     }
 
-    private static func names(_ attributes: [ExactText: AttributeDescription]) -> Set<ExactText> {
-        Set(attributes.values.map { ExactText($0.name) })
+    private static func names(_ attributes: [BytewiseString: AttributeDescription]) -> Set<BytewiseString> {
+        Set(attributes.values.map { BytewiseString($0.name) })
     }
 
     private static func attributes(
@@ -97,15 +97,15 @@ struct ModelMatch: Sendable {
         in other: Int,
         _ old: ModelLayout,
         _ new: ModelLayout
-    ) -> [ExactText: AttributeDescription] {
+    ) -> [BytewiseString: AttributeDescription] {
         let news = new.hierarchy.attributes(of: entity)
         let olds = old.hierarchy.attributes(of: other)
         let pairs = pairs(
             news.map { Named($0.name, $0.renamingIdentifier) },
             olds.map { Named($0.name, $0.renamingIdentifier) }
         )
-        var attributes: [ExactText: AttributeDescription] = [:]
-        for (attribute, pair) in zip(news, pairs) { attributes[ExactText(attribute.name)] = pair.map { olds[$0] } }
+        var attributes: [BytewiseString: AttributeDescription] = [:]
+        for (attribute, pair) in zip(news, pairs) { attributes[BytewiseString(attribute.name)] = pair.map { olds[$0] } }
         return attributes
     }
 
@@ -132,7 +132,7 @@ struct ModelMatch: Sendable {
     }
 
     /// The old links that a relationship of the new model has.
-    func links(of relationship: Int) -> OldLinks? {
+    func links(of relationship: Int) -> OldRelationship? {
         let owner = new.relationships[relationship].owner
         let inverse = new.relationships[owner].inverse
         let own = relationships[owner].map { (side: $0, isOwn: true) }
@@ -142,7 +142,7 @@ struct ModelMatch: Sendable {
         let links = old.relationships[found.side].owner
         // A relationship that is its own inverse has no other side.
         let isFirst = links == found.side
-        return OldLinks(owner: links, isReversed: isFirst != found.isOwn)
+        return OldRelationship(owner: links, isReversed: isFirst != found.isOwn)
     }
 }
 
@@ -153,7 +153,7 @@ extension ModelMatch.Named {
 }
 
 /// The links of a relationship of the old model, seen from one of the new model.
-struct OldLinks: Hashable, Sendable {
+struct OldRelationship: Hashable, Sendable {
     /// The old relationship whose names their storage has, by its index.
     let owner: Int
     /// Whether the new relationship leads from the old one's destination to its entity.
@@ -161,15 +161,15 @@ struct OldLinks: Hashable, Sendable {
 }
 
 /// An end of a relationship.
-package enum LinkSide: Sendable {
+package enum RelationshipEnd: Sendable {
     case source, destination
 
-    package var other: LinkSide { self == .source ? .destination : .source }
+    package var other: RelationshipEnd { self == .source ? .destination : .source }
 }
 
-extension RelationshipPlacement {
+extension RelationshipStorage {
     /// The end whose rows have the columns; nil where it is in a join table.
-    var holderSide: LinkSide? {
+    var holderSide: RelationshipEnd? {
         switch shape {
         case .join: nil
         case .ownedDestination: .destination
@@ -178,5 +178,5 @@ extension RelationshipPlacement {
     }
 
     /// The entity at an end.
-    package func entity(at side: LinkSide) -> Int { side == .source ? entity : destination }
+    package func entity(at side: RelationshipEnd) -> Int { side == .source ? entity : destination }
 }

@@ -58,8 +58,8 @@ public struct ModelMigration: Sendable {
     }
 
     private func prepared(_ interruption: Interruption) throws -> Prepared {
-        try JobOpening.check(model, transformers)
-        let opened = try OpenedStore(store)
+        try JobResolver.check(model, transformers)
+        let opened = try ReadOnlyStore(store)
         defer { opened.close() }
         return try opened.read(interruption) { try prepared($0, interruption) }
     }
@@ -80,7 +80,7 @@ public struct ModelMigration: Sendable {
         accept: (Plan) throws -> Void = { _ in }
     ) throws -> Plan {
         try progress.ending {
-            try JobOpening.check(model, transformers)
+            try JobResolver.check(model, transformers)
             guard FileManager.default.fileExists(atPath: store) else { throw ImportError.noStore(at: store) }
             let lock = try StoreLock(store: store)
             defer { withExtendedLifetime(lock) {} }
@@ -118,7 +118,7 @@ public struct ModelMigration: Sendable {
 
     private struct Prepared {
         let plan: Plan
-        let map: MigrationMap
+        let map: MigrationMapping
         let before: ModelDescription
         let jobs: [StoredJob]
         /// How many rows there are, by what they are selected from.
@@ -151,19 +151,19 @@ public struct ModelMigration: Sendable {
         let match = ModelMatch(try ModelLayout(importing: before), try ModelLayout(importing: model))
         try Self.checkNames(match.new, store: store)
         let present = try Set(
-            match.old.tables.map(\.name).filter { try database.tableExists($0) }.map(ContinuedEntity.folded)
+            match.old.tables.map(\.name).filter { try database.tableExists($0) }.map(ExistingEntity.folded)
         )
         try checkColumns(match.old, present, database)
-        let map = MigrationMap(match, present: present, transformers)
+        let map = MigrationMapping(match, present: present, transformers)
         try MigrationFunctions.add(map, to: database)
-        var survey = MigrationSurvey(map, allowsLoss: allowsLoss, counted: first?.counted, database)
+        var survey = MigrationPlanner(map, allowsLoss: allowsLoss, counted: first?.counted, database)
         _ = try survey.survey(of: store)
         if !survey.steps.isEmpty {
             if first == nil { try survey.addUniqueIndexes() }
-            try survey.addOthers(try MigrationWork(map))
+            try survey.addOthers(try TableRebuildPlan(map))
         }
         if first == nil, !survey.steps.isEmpty, !survey.steps.contains(where: \.isRefused),
-            let complaint = try MigrationRehearsal(map: map, model: model, store: store, database: database)
+            let complaint = try SchemaDryRun(map: map, model: model, store: store, database: database)
                 .complaint(interruption)
         {
             survey.addComplaint(complaint)
@@ -189,10 +189,10 @@ public struct ModelMigration: Sendable {
         }
     }
 
-    private func checkColumns(_ layout: ModelLayout, _ present: Set<ExactText>, _ database: Database) throws {
-        for table in layout.tables where present.contains(ContinuedEntity.folded(table.name)) {
-            let stored = Set(try StoredTable(table.name, database).columns.map { ContinuedEntity.folded($0.name) })
-            guard let lacking = table.columns.first(where: { !stored.contains(ContinuedEntity.folded($0.name)) }) else {
+    private func checkColumns(_ layout: ModelLayout, _ present: Set<BytewiseString>, _ database: Database) throws {
+        for table in layout.tables where present.contains(ExistingEntity.folded(table.name)) {
+            let stored = Set(try StoredTable(table.name, database).columns.map { ExistingEntity.folded($0.name) })
+            guard let lacking = table.columns.first(where: { !stored.contains(ExistingEntity.folded($0.name)) }) else {
                 continue
             }
             throw Self.refusal(
@@ -205,7 +205,7 @@ public struct ModelMigration: Sendable {
         _ database: Database,
         _ first: Prepared,
         _ interruption: Interruption,
-        _ say: @escaping (ImportText) -> Void
+        _ say: @escaping (MessageText) -> Void
     ) throws -> Plan {
         try BookkeepingSchema.prepareBookkeeping(database, store: store, all: true)
         // Another program may have written since the plan was made.
@@ -214,7 +214,7 @@ public struct ModelMigration: Sendable {
         let job = prepared.jobs.last?.id ?? 0
         let bookkeeping = MigrationBookkeeping(map: prepared.map, job: job, database: database)
         try Self.checkNewTables(prepared.map, database)
-        let work = try MigrationWork(prepared.map)
+        let work = try TableRebuildPlan(prepared.map)
         var run = MigrationRun(
             map: prepared.map,
             work: work,
@@ -239,10 +239,10 @@ public struct ModelMigration: Sendable {
     }
 
     /// Tables of others that have the name of one that is to be made.
-    static func checkNewTables(_ map: MigrationMap, _ database: Database) throws {
+    static func checkNewTables(_ map: MigrationMapping, _ database: Database) throws {
         for table in map.new.tables {
-            let name = ContinuedEntity.folded(table.name)
-            guard !map.old.tables.contains(where: { ContinuedEntity.folded($0.name) == name }),
+            let name = ExistingEntity.folded(table.name)
+            guard !map.old.tables.contains(where: { ExistingEntity.folded($0.name) == name }),
                 try database.tableExists(table.name)
             else { continue }
             throw Self.refusal("there is a table \(table.name) that no import has made")
@@ -267,7 +267,7 @@ extension ModelMigration.Plan {
     public func check(_ store: String) throws { try check(store, " \(.allowsLoss) allows what would be lost.") }
 
     /// - Parameter allowing: how to allow what would be lost.
-    package func check(_ store: String, _ allowing: ImportText) throws {
+    package func check(_ store: String, _ allowing: MessageText) throws {
         let refused = steps.filter(\.isRefused)
         guard let first = refused.first, let obstacle = first.obstacle else { return }
         let more = refused.count > 1 ? ", and \(refused.count - 1) more" : ""

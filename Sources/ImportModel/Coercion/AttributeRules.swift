@@ -76,7 +76,7 @@ final class AttributeRules: Sendable {
             return try transform(token.bytes, transformers, isBorrowed: true, scratch: &scratch, notes: &notes)
         }
         var text: [UInt8] = []
-        if Unescaping.append(token.bytes, to: &text) { notes.insert(.loneSurrogate) }
+        if JSONUnescaper.append(token.bytes, to: &text) { notes.insert(.loneSurrogate) }
         return try text.withUnsafeBufferPointer { text throws(CoercionError) in
             try transform(ByteView(text), transformers, isBorrowed: false, scratch: &scratch, notes: &notes)
         }

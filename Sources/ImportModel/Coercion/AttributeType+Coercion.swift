@@ -34,7 +34,7 @@ extension AttributeType {
         case (.string, .string):
             guard token.hasEscapes else { return .verbatim(token.bytes) }
             let start = scratch.count
-            if Unescaping.append(token.bytes, to: &scratch) { notes.insert(.loneSurrogate) }
+            if JSONUnescaper.append(token.bytes, to: &scratch) { notes.insert(.loneSurrogate) }
             return .scratch(start..<scratch.count)
         case (.string, .number), (.string, .boolean):
             notes.insert(.kindChanged)
@@ -78,7 +78,7 @@ extension AttributeType {
         notes: inout CoercionNotes
     ) throws(CoercionError) -> CoercedValue {
         var text: [UInt8] = []
-        if Unescaping.append(token, to: &text) { notes.insert(.loneSurrogate) }
+        if JSONUnescaper.append(token, to: &text) { notes.insert(.loneSurrogate) }
         return try text.withUnsafeBufferPointer { buffer throws(CoercionError) in
             try coerceText(ByteView(buffer), scratch: &scratch, notes: &notes).copied(to: &scratch)
         }
@@ -149,7 +149,7 @@ extension AttributeType {
                 guard integerRange.contains(value) else { throw error(.outOfRange, found: kind) }
                 return .integer(value)
             }
-            guard let form = NumberForm(text) else { throw error(.wrongForm, found: kind) }
+            guard let form = JSONNumber(text) else { throw error(.wrongForm, found: kind) }
             guard form.isInteger else {
                 throw CoercionError(code: .notIntegral, expected: rawValue, found: "number with a fraction")
             }
@@ -158,19 +158,19 @@ extension AttributeType {
             return .integer(value)
         case .double:
             if let value = text.shortDecimal { return .real(value) }
-            guard let form = NumberForm(text) else { throw error(.wrongForm, found: kind) }
+            guard let form = JSONNumber(text) else { throw error(.wrongForm, found: kind) }
             let value = form.double
             guard value.isFinite else { throw error(.outOfRange, found: kind) }
             if !form.survives(as: value) { notes.insert(.digitsLost) }
             return real(value, form, notes: &notes)
         case .float:
-            guard let form = NumberForm(text) else { throw error(.wrongForm, found: kind) }
+            guard let form = JSONNumber(text) else { throw error(.wrongForm, found: kind) }
             let value = form.float
             guard value.isFinite else { throw error(.outOfRange, found: kind) }
             if !form.survives(as: value) { notes.insert(.digitsLost) }
             return real(Double(value), form, notes: &notes)
         case .decimal:
-            guard let form = NumberForm(text) else { throw error(.wrongForm, found: kind) }
+            guard let form = JSONNumber(text) else { throw error(.wrongForm, found: kind) }
             guard form.fitsDecimal else { throw error(.outOfRange, found: kind) }
             let value = form.canonicalDecimal(scratch: &scratch)
             // A canonical text with an exponent is respelled, and is the same.
@@ -179,7 +179,7 @@ extension AttributeType {
             }
             return value
         case .boolean:
-            guard let value = NumberForm(text)?.int64, value == 0 || value == 1 else {
+            guard let value = JSONNumber(text)?.int64, value == 0 || value == 1 else {
                 throw error(.wrongForm, found: kind)
             }
             notes.insert(.kindChanged)
@@ -190,7 +190,7 @@ extension AttributeType {
     }
 
     /// A number as it is kept: SQLite has no negative zero.
-    private func real(_ value: Double, _ form: NumberForm, notes: inout CoercionNotes) -> CoercedValue {
+    private func real(_ value: Double, _ form: JSONNumber, notes: inout CoercionNotes) -> CoercedValue {
         guard form.isNegativeZero else { return .real(value) }
         notes.insert(.respelled)
         return .real(0)

@@ -49,7 +49,7 @@ struct Bitfield: Sendable {
             return try integer(token.bytes, kind: .number)
         case .string:
             var text: [UInt8] = []
-            if Unescaping.append(token.bytes, to: &text) { notes.insert(.loneSurrogate) }
+            if JSONUnescaper.append(token.bytes, to: &text) { notes.insert(.loneSurrogate) }
             notes.insert(.kindChanged)
             return try text.withUnsafeBufferPointer { buffer throws(CoercionError) in
                 let trimmed = ByteView(buffer).trimmed
@@ -62,7 +62,7 @@ struct Bitfield: Sendable {
     }
 
     private func integer(_ text: ByteView, kind: JSONKind) throws(CoercionError) -> CoercedValue {
-        guard let form = NumberForm(text) else { throw Self.error(.wrongForm, found: kind.name) }
+        guard let form = JSONNumber(text) else { throw Self.error(.wrongForm, found: kind.name) }
         guard form.isInteger else { throw Self.error(.notIntegral, found: "number with a fraction") }
         guard let value = form.int64.map(UInt64.init(bitPattern:)) ?? form.uint64 else {
             throw Self.error(.outOfRange, found: kind.name)
@@ -106,7 +106,7 @@ struct Bitfield: Sendable {
             scratch.removeLast(scratch.count - outer)
             if outer > prefix { scratch.append(UInt8(ascii: ".")) }
             let keyStart = scratch.count
-            if Unescaping.append(member.key, to: &scratch) { notes.insert(.loneSurrogate) }
+            if JSONUnescaper.append(member.key, to: &scratch) { notes.insert(.loneSurrogate) }
             let keyEnd = scratch.count
             let errorCount = flags.errors.count
             do throws(CoercionError) {
@@ -170,7 +170,7 @@ struct Bitfield: Sendable {
         case .null: return false
         case .boolean: return value.isTrue
         case .number:
-            guard let number = NumberForm(value.bytes)?.int64, number == 0 || number == 1 else {
+            guard let number = JSONNumber(value.bytes)?.int64, number == 0 || number == 1 else {
                 throw CoercionError(code: .wrongForm, expected: expected, found: value.kind.name)
             }
             notes.insert(.kindChanged)

@@ -11,7 +11,7 @@ extension JSONValue {
             var bytes = ByteView(buffer)
             var hasEscapes = false
             switch kind {
-            case .number where NumberForm(bytes) == nil:
+            case .number where JSONNumber(bytes) == nil:
                 // Someone made it from something that is not a number.
                 throw CoercionError(code: .malformed, expected: type.rawValue, found: kind.name)
             case .string:

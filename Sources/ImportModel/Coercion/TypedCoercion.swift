@@ -47,7 +47,7 @@ struct TypedCoercion: Sendable {
         var range: Range<Int>?
         if token.hasEscapes {
             var text: [UInt8] = []
-            if Unescaping.append(token.bytes, to: &text) { notes.insert(.loneSurrogate) }
+            if JSONUnescaper.append(token.bytes, to: &text) { notes.insert(.loneSurrogate) }
             range = text.withUnsafeBufferPointer {
                 decode(ByteView($0), to: &scratch, notes: &notes)
             }

@@ -194,7 +194,7 @@ struct ValueValidation: Sendable {
 
     /// The same for text and bytes: decimals by their value, dates are as long as each other, all else by its bytes.
     private static func order(_ value: ByteView, _ other: ByteView, _ type: AttributeType) -> Int {
-        if type == .decimal, let value = NumberForm(value), let other = NumberForm(other) {
+        if type == .decimal, let value = JSONNumber(value), let other = JSONNumber(other) {
             return value.isLess(than: other) ? -1 : other.isLess(than: value) ? 1 : 0
         }
         for index in 0..<min(value.count, other.count) where value[index] != other[index] {

@@ -54,7 +54,7 @@ extension CoreDataReader {
                 let path = "\(entities[index].name).\(relationship.name)"
                 let line = self.line(of: relationship.name, in: index)
                 guard let destination = hierarchy.index(of: relationship.destination) else {
-                    let near = NearName.nearest(to: relationship.destination, among: entities.map(\.name))
+                    let near = NameSuggestion.nearest(to: relationship.destination, among: entities.map(\.name))
                     let hint = near.map { "; perhaps \($0) is meant" } ?? ""
                     findings.mistake(
                         path,

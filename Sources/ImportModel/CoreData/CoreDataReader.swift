@@ -3,7 +3,7 @@
 /// Each entity is read by itself first; what they say of one another is looked at when all are there.
 struct CoreDataReader {
     let keyStyle: CoreDataModel.KeyStyle
-    var findings = CoreDataFindings()
+    var findings = CoreDataDiagnostics()
     var entities: [CoreDataEntity] = []
     var composites: [String: XMLElement] = [:]
     /// Whether a property has a key of Groot's: those without one are not in the JSON.
@@ -143,7 +143,7 @@ struct CoreDataReader {
             let chain = hierarchy.chain(of: index)
             let count = chain.count
             if hierarchy.index(of: parent) == nil {
-                let near = NearName.nearest(to: parent, among: entities.map(\.name))
+                let near = NameSuggestion.nearest(to: parent, among: entities.map(\.name))
                 let hint = near.map { "; perhaps \($0) is meant" } ?? ""
                 findings.mistake(entity.name, line: entity.line, "its parent \(parent) is not in the model" + hint)
             } else if count == 1 {
@@ -194,7 +194,7 @@ struct CoreDataReader {
                 let line = self.line(of: entities[index].description.attributes[place].name, in: index)
                 for _ in AttributeKey.allCases {
                     let attribute = entities[index].description.attributes[place]
-                    let check = AttributeCheck(attribute, type: attribute.type, transformers: .standard)
+                    let check = AttributeValidator(attribute, type: attribute.type, transformers: .standard)
                     let known = check.mistakes.filter { entities[index].description.attributes[place].remove($0.key) }
                     for mistake in known {
                         findings.notice(path, line: line, "its \(mistake.key.words) is left out: \(mistake.message)")
@@ -213,7 +213,7 @@ struct CoreDataReader {
 
     /// - Throws: `ModelError` with what a model file could not be, at the entities and properties that say it.
     private mutating func check(_ model: ModelDescription) throws(ModelError) {
-        let check = ModelCheck(model)
+        let check = ModelValidator(model)
         for mistake in check.mistakes {
             let property = mistake.keys.count > 1 ? mistake.keys[1] : nil
             let entity = entities[mistake.entity]

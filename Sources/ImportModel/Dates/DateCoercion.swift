@@ -130,7 +130,7 @@ package struct DateCoercion: Sendable {
             if case .scratch = value { notes.insert(.respelled) }
             return value
         }
-        if beginsWithISO8601, let date = WrittenDate(iso8601: trimmed), let instant = instant(date) {
+        if beginsWithISO8601, let date = ParsedDate(iso8601: trimmed), let instant = instant(date) {
             notes.formUnion(added.union(self.notes(on: date)))
             if !date.isCanonical { notes.formUnion(respelled) }
             return value(instant, verbatim: date.isCanonical ? trimmed : nil, scratch: &scratch, notes: &notes)
@@ -152,7 +152,7 @@ package struct DateCoercion: Sendable {
         notes: inout CoercionNotes
     ) throws(CoercionError) -> CoercedValue {
         let start = scratch.count
-        var added: CoercionNotes = Unescaping.append(token, to: &scratch) ? .loneSurrogate : []
+        var added: CoercionNotes = JSONUnescaper.append(token, to: &scratch) ? .loneSurrogate : []
         let reading = scratch.withUnsafeBufferPointer { buffer -> Reading in
             let text = ByteView(buffer)[start..<buffer.count]
             let trimmed = text.trimmed
@@ -205,13 +205,13 @@ package struct DateCoercion: Sendable {
     @inline(__always)
     private func read(_ bytes: ByteView, _ kind: JSONKind, as format: Format) -> DateReading {
         switch (format, kind) {
-        case (.iso8601, .string): DateReading(WrittenDate(iso8601: bytes))
+        case (.iso8601, .string): DateReading(ParsedDate(iso8601: bytes))
         case (.dotnet, .string): DotNetDate.read(bytes)
-        case (.rfc2822, .string): DateReading(WrittenDate(rfc2822: bytes))
-        case (.pattern(let index), .string): DateReading(WrittenDate(bytes, pattern: rules.patterns[index]))
-        case (.unix, .string), (.unix, .number): DateReading(NumberForm(bytes), unit: .seconds)
+        case (.rfc2822, .string): DateReading(ParsedDate(rfc2822: bytes))
+        case (.pattern(let index), .string): DateReading(ParsedDate(bytes, pattern: rules.patterns[index]))
+        case (.unix, .string), (.unix, .number): DateReading(JSONNumber(bytes), unit: .seconds)
         case (.unixMilliseconds, .string), (.unixMilliseconds, .number):
-            DateReading(NumberForm(bytes), unit: .milliseconds)
+            DateReading(JSONNumber(bytes), unit: .milliseconds)
         case (.mongo, .object): DateReading(MongoDate(bytes))
         default: .noFit
         }
@@ -220,7 +220,7 @@ package struct DateCoercion: Sendable {
     /// The instant that is kept for a date; nil if it is outside of the years 0001 to 9999, or a leap second where there
     /// cannot be one: they are at the end of a day in UTC and nowhere else.
     @inline(__always)
-    private func instant(_ date: WrittenDate) -> Instant? {
+    private func instant(_ date: ParsedDate) -> Instant? {
         var seconds = date.clockSeconds
         if let offset = date.offset {
             seconds -= offset
@@ -233,7 +233,7 @@ package struct DateCoercion: Sendable {
     }
 
     @inline(__always)
-    private func notes(on date: WrittenDate) -> CoercionNotes {
+    private func notes(on date: ParsedDate) -> CoercionNotes {
         var notes: CoercionNotes = []
         if let offset = date.offset, offset != 0 || date.hasZoneName { notes.insert(.timeZoneLost) }
         if date.hasMoreThanMilliseconds { notes.insert(.subMillisecondLost) }

@@ -1,7 +1,7 @@
 /// What one format makes of a value.
 enum DateReading {
     /// A date.
-    case date(WrittenDate)
+    case date(ParsedDate)
     /// A date that stands for null.
     case minimumDate
     /// A date outside of the years 0001 to 9999.
@@ -10,17 +10,17 @@ enum DateReading {
     case noFit
 
     /// A date, or nothing.
-    init(_ date: WrittenDate?) {
+    init(_ date: ParsedDate?) {
         self = date.map(DateReading.date) ?? .noFit
     }
 
     /// The date that is a number of units after the beginning of 1970.
-    init(_ number: NumberForm?, unit: WrittenDate.UnixUnit) {
+    init(_ number: JSONNumber?, unit: ParsedDate.UnixUnit) {
         guard let number else {
             self = .noFit
             return
         }
-        self = WrittenDate(number, unit: unit).map(DateReading.date) ?? .outOfRange
+        self = ParsedDate(number, unit: unit).map(DateReading.date) ?? .outOfRange
     }
 
     /// The date in a `$date`.
@@ -32,13 +32,13 @@ enum DateReading {
             self.init(number, unit: .milliseconds)
         case .text(let text):
             guard text.buffer.contains(UInt8(ascii: "\\")) else {
-                self.init(WrittenDate(iso8601: text))
+                self.init(ParsedDate(iso8601: text))
                 return
             }
             var plain: [UInt8] = []
-            _ = Unescaping.append(text, to: &plain)
+            _ = JSONUnescaper.append(text, to: &plain)
             self = plain.withUnsafeBufferPointer { buffer in
-                var date = WrittenDate(iso8601: ByteView(buffer))
+                var date = ParsedDate(iso8601: ByteView(buffer))
                 date?.isCanonical = false
                 return DateReading(date)
             }

@@ -29,7 +29,7 @@ package enum DotNetDate {
         if minimumMilliseconds.contains(milliseconds) { return .minimumDate }
         guard let instant = Instant(unixMilliseconds: milliseconds) else { return .outOfRange }
         return .date(
-            WrittenDate(
+            ParsedDate(
                 clockSeconds: instant.seconds + offset,
                 milliseconds: instant.milliseconds,
                 offset: offset

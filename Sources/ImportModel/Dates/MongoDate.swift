@@ -3,7 +3,7 @@ enum MongoDate {
     /// The text between the quotes of a string, escapes and all.
     case text(ByteView)
     /// Milliseconds since 1970, as a number or the string of a `$numberLong`.
-    case milliseconds(NumberForm)
+    case milliseconds(JSONNumber)
 
     /// Reads an object, of which the bytes are valid JSON; nil if it is no such date.
     init?(_ object: ByteView) {
@@ -12,11 +12,11 @@ enum MongoDate {
         case .string:
             self = .text(value.bytes)
         case .number:
-            guard let number = NumberForm(value.bytes) else { return nil }
+            guard let number = JSONNumber(value.bytes) else { return nil }
             self = .milliseconds(number)
         case .object:
             guard let digits = Self.onlyMember("$numberLong", of: value.bytes), digits.kind == .string,
-                let number = NumberForm(digits.bytes), number.isInteger
+                let number = JSONNumber(digits.bytes), number.isInteger
             else { return nil }
             self = .milliseconds(number)
         case .null, .boolean, .array:
@@ -36,7 +36,7 @@ enum MongoDate {
         let expected = UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
         guard string.buffer.contains(UInt8(ascii: "\\")) else { return string.buffer.elementsEqual(expected) }
         var plain: [UInt8] = []
-        _ = Unescaping.append(string, to: &plain)
+        _ = JSONUnescaper.append(string, to: &plain)
         return plain.elementsEqual(expected)
     }
 }

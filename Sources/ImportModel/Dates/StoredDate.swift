@@ -7,7 +7,7 @@ package enum StoredDate {
         switch (stored, storage ?? .iso8601) {
         case (.text(let text), .iso8601):
             return Array(text.utf8).withUnsafeBufferPointer { buffer in
-                guard let date = WrittenDate(iso8601: ByteView(buffer)), date.isCanonical else { return nil }
+                guard let date = ParsedDate(iso8601: ByteView(buffer)), date.isCanonical else { return nil }
                 return Instant(seconds: date.clockSeconds, milliseconds: date.milliseconds)?.unixMilliseconds
             }
         case (.text(let text), .sqlite):

@@ -40,7 +40,7 @@ struct ZoneRules: Sendable {
             return
         }
         let offset = Array(name.utf8).withUnsafeBufferPointer { buffer -> Int? in
-            buffer.isEmpty ? nil : WrittenDate.zoneOffset(ByteView(buffer), from: 0)
+            buffer.isEmpty ? nil : ParsedDate.zoneOffset(ByteView(buffer), from: 0)
         }
         if let offset {
             self.init(offset: offset)

@@ -85,7 +85,7 @@ private struct JSONReader {
             }
             break
         }
-        guard NumberForm(bytes[start..<index]) != nil else { throw error("a number that is not JSON's", at: start) }
+        guard JSONNumber(bytes[start..<index]) != nil else { throw error("a number that is not JSON's", at: start) }
         return .number(String(decoding: bytes[start..<index].buffer, as: UTF8.self))
     }
 
@@ -100,11 +100,11 @@ private struct JSONReader {
                 let text = bytes[start..<index]
                 index += 1
                 guard hasEscapes else { return String(decoding: text.buffer, as: UTF8.self) }
-                if let offset = Unescaping.firstLoneSurrogate(in: text) {
+                if let offset = JSONUnescaper.firstLoneSurrogate(in: text) {
                     throw error("half of a surrogate pair", at: start + offset)
                 }
                 var unescaped: [UInt8] = []
-                _ = Unescaping.append(text, to: &unescaped)
+                _ = JSONUnescaper.append(text, to: &unescaped)
                 return String(decoding: unescaped, as: UTF8.self)
             case UInt8(ascii: "\\"):
                 hasEscapes = true
@@ -123,7 +123,7 @@ private struct JSONReader {
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
             index += 2
         case UInt8(ascii: "u"):
-            guard Unescaping.codeUnit(in: bytes, at: index) != nil else {
+            guard JSONUnescaper.codeUnit(in: bytes, at: index) != nil else {
                 throw error("\\u needs four hexadecimal digits")
             }
             index += 6

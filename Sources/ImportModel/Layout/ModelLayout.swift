@@ -5,7 +5,7 @@
 package struct ModelLayout: Sendable {
     package let hierarchy: EntityHierarchy
     /// The model's relationships: entities in its order, in each those that it declares.
-    package let relationships: [RelationshipPlacement]
+    package let relationships: [RelationshipStorage]
     /// The index of the first relationship that an entity declares.
     private let firstRelationship: [Int]
     /// The entities that relationships lead to or start from, so that their subentities are in their tables.
@@ -18,7 +18,7 @@ package struct ModelLayout: Sendable {
     /// - Throws: `LayoutError` where a relationship leads nowhere, its inverse is not there, or a key has no end.
     package init(_ model: ModelDescription) throws(LayoutError) {
         let hierarchy = EntityHierarchy(model.entities)
-        let draft = try PlacementDraft(hierarchy)
+        let draft = try RelationshipPlanner(hierarchy)
         self.hierarchy = hierarchy
         firstRelationship = draft.firstRelationship
         var placements = draft.placements()
@@ -203,7 +203,7 @@ package struct ModelLayout: Sendable {
     // MARK: Making one
 
     /// The entities whose tables have the rows of their subentities, too.
-    private static func anchors(_ placements: [RelationshipPlacement]) -> Set<Int> {
+    private static func anchors(_ placements: [RelationshipStorage]) -> Set<Int> {
         var anchors = Set(placements.map(\.destination))
         for placement in placements
         where placement.inverse == nil && [.ownedDestination, .join].contains(placement.shape) {
@@ -214,7 +214,7 @@ package struct ModelLayout: Sendable {
 
     /// Two relationships from one entity to one owned table are told apart by their own names.
     private static func distinguishTwins(
-        _ placements: inout [RelationshipPlacement],
+        _ placements: inout [RelationshipStorage],
         _ hierarchy: EntityHierarchy,
         _ anchors: Set<Int>
     ) {
@@ -222,7 +222,7 @@ package struct ModelLayout: Sendable {
             let source: Int
             let table: [UInt8]
         }
-        func pair(_ placement: RelationshipPlacement) -> Pair {
+        func pair(_ placement: RelationshipStorage) -> Pair {
             let home = home(of: placement.destination, hierarchy, anchors)
             return Pair(source: placement.entity, table: hierarchy.entities[home].table.foldedASCII)
         }
@@ -237,7 +237,7 @@ package struct ModelLayout: Sendable {
     }
 
     private static func keylessTables(
-        _ placements: [RelationshipPlacement],
+        _ placements: [RelationshipStorage],
         _ hierarchy: EntityHierarchy,
         _ anchors: Set<Int>
     ) -> Set<[UInt8]> {

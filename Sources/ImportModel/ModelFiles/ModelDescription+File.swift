@@ -25,7 +25,7 @@ extension ModelDescription {
     ///
     /// - Returns: one for each, at its path in a model file; none of them keeps an import from being made.
     public func warnings() -> [ModelError.Mistake] {
-        ModelCheck(self).warnings.map { warning in
+        ModelValidator(self).warnings.map { warning in
             let keys = ["entities", entities[warning.entity].name] + warning.keys
             let path = RecordPath(steps: keys.map { .key($0) }).description
             return ModelError.Mistake(path: path, message: warning.message)

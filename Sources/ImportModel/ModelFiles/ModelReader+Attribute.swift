@@ -110,7 +110,7 @@ extension ModelReader {
         if isMisread(members[.optional]?.place) { attribute.isOptional = true }
         var type: AttributeType? = attribute.type
         if !hasType { type = onlyType(of: members) }
-        let check = AttributeCheck(attribute, type: type, transformers: transformers)
+        let check = AttributeValidator(attribute, type: type, transformers: transformers)
         for mistake in check.mistakes {
             let place = self.place(of: mistake, in: members) ?? place
             if !isMisread(place) || members[mistake.key] == nil { objection(place, mistake.message) }
@@ -142,7 +142,7 @@ extension ModelReader {
         guard let name = string(member) else { return nil }
         if let type = AttributeType(rawValue: name) { return type }
         let known = AttributeType.allCases.map(\.rawValue)
-        let near = NearName.nearest(to: name, among: known)
+        let near = NameSuggestion.nearest(to: name, among: known)
         mistake(
             member.place,
             "not a type; "

@@ -60,7 +60,7 @@ extension ModelReader {
             }
         }
         for member in unknown {
-            let near = NearName.nearest(to: member.key, among: known)
+            let near = NameSuggestion.nearest(to: member.key, among: known)
             let hint = near.map { "perhaps \"\($0)\" is meant" } ?? "\(what) may have \(known.joined(separator: ", "))"
             unknownKey(member.place, "there is no such key; \(hint)")
             if let near, members[near] == nil { members[near] = member }

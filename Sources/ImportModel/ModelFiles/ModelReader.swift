@@ -70,8 +70,8 @@ struct ModelReader {
         guard transformers != nil else { return model }
         // What entities say of one another is looked at when each says what it should by itself.
         if misread.isEmpty {
-            let places = EntityPlaces(entityMembers)
-            for mistake in ModelCheck(model).mistakes { objection(places.place(of: mistake), mistake.message) }
+            let places = EntityLocations(entityMembers)
+            for mistake in ModelValidator(model).mistakes { objection(places.place(of: mistake), mistake.message) }
         }
         return model
     }
@@ -211,7 +211,7 @@ struct ModelReader {
             } else if let attribute = attributes.first(where: { $0.name.hasSameBytes(as: name) }) {
                 if attribute.isOptional { objection(place, "names an optional attribute") }
             } else {
-                let near = NearName.nearest(to: name, among: attributes.map(\.name))
+                let near = NameSuggestion.nearest(to: name, among: attributes.map(\.name))
                 objection(place, "names no attribute" + (near.map { "; perhaps \"\($0)\" is meant" } ?? ""))
             }
         }

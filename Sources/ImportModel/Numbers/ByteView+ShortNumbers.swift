@@ -1,4 +1,4 @@
-/// The short way to the numbers that most are; what they leave out is for `NumberForm`.
+/// The short way to the numbers that most are; what they leave out is for `JSONNumber`.
 extension ByteView {
     /// The value of a text that is an integer of at most 18 bytes, which 64 bits hold; nil for all others.
     ///
@@ -20,7 +20,7 @@ extension ByteView {
 
     /// The value of a number (RFC 8259 §6) without an exponent and with at most 15 digits; nil for all others.
     ///
-    /// A double loses nothing of it. As `NumberForm.double` does, it divides two numbers that are exact. Nil for a zero with
+    /// A double loses nothing of it. As `JSONNumber.double` does, it divides two numbers that are exact. Nil for a zero with
     /// a minus as well, which a store does not keep.
     package var shortDecimal: Double? {
         // A sign, 15 digits and a point.
@@ -46,7 +46,7 @@ extension ByteView {
             guard index == count, fraction > 0 else { return nil }
         }
         guard count &- start &- (fraction > 0 ? 1 : 0) <= 15 else { return nil }
-        let magnitude = Double(digits) / NumberForm.exactPowersOfTen[fraction]
+        let magnitude = Double(digits) / JSONNumber.exactPowersOfTen[fraction]
         guard start == 1 else { return magnitude }
         return digits == 0 ? nil : -magnitude
     }

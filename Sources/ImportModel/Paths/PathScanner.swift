@@ -77,7 +77,7 @@ struct PathScanner {
         switch scalar {
         case "'", "\"", "\\", "/": return scalar
         case "b", "f", "n", "r", "t":
-            return Unicode.Scalar(Unescaping.character(forEscape: UInt8(truncatingIfNeeded: scalar.value)))
+            return Unicode.Scalar(JSONUnescaper.character(forEscape: UInt8(truncatingIfNeeded: scalar.value)))
         case "u":
             let unit = try codeUnit()
             var value = unit

@@ -54,7 +54,7 @@ enum HTMLUnescape {
             index += 1
         }
         guard index > first else { return nil }
-        if let scalar = scalar(forReference: number) { Unescaping.append(scalar: scalar, to: &output) }
+        if let scalar = scalar(forReference: number) { JSONUnescaper.append(scalar: scalar, to: &output) }
         return index < text.count && text[index] == UInt8(ascii: ";") ? index + 1 : index
     }
 
@@ -122,10 +122,10 @@ extension HTMLEntities {
             if let digit = hexadecimalDigit(codes[index]) {
                 scalar = scalar << 4 | UInt32(digit)
             } else {
-                Unescaping.append(scalar: scalar, to: &output)
+                JSONUnescaper.append(scalar: scalar, to: &output)
                 scalar = 0
             }
         }
-        Unescaping.append(scalar: scalar, to: &output)
+        JSONUnescaper.append(scalar: scalar, to: &output)
     }
 }

@@ -92,7 +92,7 @@ struct ChunkTable: Sendable {
     }
 
     private func entry(_ text: String, label: String) throws -> ChunkEntry {
-        guard let entry = try? StoredJSON.decode(ChunkEntry.self, text) else {
+        guard let entry = try? BookkeepingJSON.decode(ChunkEntry.self, text) else {
             throw ImportError(
                 .storeDamaged,
                 at: label,
@@ -151,7 +151,7 @@ struct ChunkTable: Sendable {
             [
                 .integer(job), .integer(Int64(entry.number)), .integer(Int64(entry.source)), .integer(entry.firstByte),
                 .integer(entry.endByte), .text(entry.sourceHash), .integer(entry.firstOrdinal),
-                .integer(Int64(entry.records)), .text(try StoredJSON.encode(entry)),
+                .integer(Int64(entry.records)), .text(try BookkeepingJSON.encode(entry)),
             ]
         )
     }

@@ -47,9 +47,9 @@ extension RecordedFile {
             guard let kind = Kind(rawValue: try row.text(2)), let state = State(rawValue: try row.text(3)) else {
                 return nil
             }
-            var number: FileNumber?
+            var number: DeviceAndInode?
             if let device = try row.optionalInteger(5), let inode = try row.optionalInteger(6) {
-                number = FileNumber(
+                number = DeviceAndInode(
                     device: UInt(truncatingIfNeeded: device),
                     inode: UInt(truncatingIfNeeded: inode)
                 )

@@ -28,7 +28,7 @@ struct RetryTable {
     ///
     /// - Parameter ordinal: records up to here stay as they are noted.
     func insert(_ plan: any RetryPlan, after ordinal: Int64 = 0, _ connection: ServerConnection) throws {
-        let entities = (job.model?.entities ?? []).map { ExactText($0.name) }
+        let entities = (job.model?.entities ?? []).map { BytewiseString($0.name) }
         try connection.execute(BookkeepingSchema.retrying)
         try connection.execute("DELETE FROM _import_retry WHERE job = $1 AND ordinal > $2", [id, .integer(ordinal)])
         var parameters: [ServerValue] = []
@@ -47,7 +47,7 @@ struct RetryTable {
             parameters.removeAll(keepingCapacity: true)
         }
         try plan.forEachLine(after: ordinal) { line in
-            guard let place = entities.firstIndex(of: ExactText(line.entity)) else {
+            guard let place = entities.firstIndex(of: BytewiseString(line.entity)) else {
                 throw ImportError.unknownRetriedEntity(line.entity)
             }
             parameters += [

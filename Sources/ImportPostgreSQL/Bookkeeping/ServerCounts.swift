@@ -123,7 +123,7 @@ struct ServerCounts {
 
     private func write(_ rejects: [RowBatch.Reject], of entry: ChunkEntry, _ connection: ServerConnection) throws {
         guard !rejects.isEmpty else { return }
-        let encoder = StoredJSON.makeEncoder()
+        let encoder = BookkeepingJSON.makeEncoder()
         let state = (job.retry == nil ? RejectState.open : .retried).rawValue
         let columns = "job, chunk, ordinal, entity, source, byte_offset, length, errors, record, record_key, state"
         try connection.insert(into: "_import_reject (\(columns))", rejects) { reject in

@@ -24,8 +24,10 @@ extension StoredJob {
                     advice: "Restore it from a backup."
                 )
             }
-            guard let stored = try? StoredJSON.decode(StoredOptions.self, row.text(4)) else { throw damage("options") }
-            guard let sources = try? StoredJSON.decode([Source].self, row.text(8)),
+            guard let stored = try? BookkeepingJSON.decode(StoredOptions.self, row.text(4)) else {
+                throw damage("options")
+            }
+            guard let sources = try? BookkeepingJSON.decode([Source].self, row.text(8)),
                 sources.allSatisfy({ $0.entities.count == $0.shape.paths.count })
             else { throw damage("sources") }
             var model: ModelDescription?
@@ -65,9 +67,9 @@ extension StoredJob {
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id
             """,
             [
-                .text(token), .text(state.rawValue), .text(try StoredJSON.encode(StoredOptions(of: self))),
+                .text(token), .text(state.rawValue), .text(try BookkeepingJSON.encode(StoredOptions(of: self))),
                 .text(chunkDirectory), .text(host), .text(try JobFingerprint(self).text),
-                .text(try StoredJSON.encode(indexes.wanted)), .text(try StoredJSON.encode(sources)),
+                .text(try BookkeepingJSON.encode(indexes.wanted)), .text(try BookkeepingJSON.encode(sources)),
             ]
         ).first
         guard let row else { throw ImportError(.fault, "the server gave a new job no number") }
@@ -101,9 +103,10 @@ struct JobFingerprint {
 
     init(_ job: StoredJob) throws {
         let parts = [
-            BookkeepingSchema.format, try StoredJSON.encode(StoredOptions(of: job)),
-            try StoredJSON.encode(job.sources.map(\.description)), try StoredJSON.encode(job.sources.map(\.shape)),
-            try StoredJSON.encode(job.sources.map(\.entities)),
+            BookkeepingSchema.format, try BookkeepingJSON.encode(StoredOptions(of: job)),
+            try BookkeepingJSON.encode(job.sources.map(\.description)),
+            try BookkeepingJSON.encode(job.sources.map(\.shape)),
+            try BookkeepingJSON.encode(job.sources.map(\.entities)),
         ]
         text = parts.joined(separator: "\0").sha256.map { byte in
             let digits = String(byte, radix: 16)

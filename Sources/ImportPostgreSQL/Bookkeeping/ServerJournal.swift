@@ -10,7 +10,7 @@ final class ServerJournal: ServerJournalReader, Journal {
 
     // MARK: Jobs
 
-    func begin(_ planned: StoredJob, _ beginning: JobBeginning) throws -> AdoptedModel {
+    func begin(_ planned: StoredJob, _ beginning: JobStart) throws -> JobModelResult {
         guard planned.options.mirror == nil else { throw unsupported("\(.mirror)") }
         guard !planned.keepsUndo else { throw unsupported("\(.keepsUndo)") }
         let begun = try session.write { connection in
@@ -22,7 +22,7 @@ final class ServerJournal: ServerJournalReader, Journal {
             }
             if let replaced = beginning.replaced { try remove(replaced, connection) }
             try job.enroll(in: connection, host: store.host, indexes: beginning.indexes)
-            var messages: [ImportText] = []
+            var messages: [MessageText] = []
             if let model = job.model {
                 messages = try adopt(model, by: &job, beginning.transformers, isFinal: true, connection)
             }
@@ -31,13 +31,13 @@ final class ServerJournal: ServerJournalReader, Journal {
                 try RecordedFile(chunksOf: job, isMade: beginning.makesChunkDirectory)
                     .save(connection, host: store.host)
             }
-            return AdoptedModel(job: job, messages: messages)
+            return JobModelResult(job: job, messages: messages)
         }
-        if let replaced = beginning.replaced { SerialFolder.remove(of: replaced) }
+        if let replaced = beginning.replaced { ReplayFolder.remove(of: replaced) }
         return begun
     }
 
-    private func unsupported(_ what: ImportText) -> ImportError {
+    private func unsupported(_ what: MessageText) -> ImportError {
         ImportError(
             .optionsConflict,
             at: label,
@@ -51,7 +51,7 @@ final class ServerJournal: ServerJournalReader, Journal {
         session.keptChunk = try session.write { connection in
             _ = try connection.execute(
                 "UPDATE _import_job SET options = $2, is_split = false WHERE id = $1",
-                [.integer(job.id), .text(try StoredJSON.encode(StoredOptions(of: job)))]
+                [.integer(job.id), .text(try BookkeepingJSON.encode(StoredOptions(of: job)))]
             )
             if !indexes.wanted.isEmpty { try save(indexes, of: job, connection) }
             // A job that goes on may try again what was tried in vain.
@@ -67,7 +67,7 @@ final class ServerJournal: ServerJournalReader, Journal {
     private func save(_ indexes: StoreIndexes, of job: StoredJob, _ connection: ServerConnection) throws {
         _ = try connection.execute(
             "UPDATE _import_job SET indexes = $2 WHERE id = $1",
-            [.integer(job.id), .text(try StoredJSON.encode(indexes.wanted))]
+            [.integer(job.id), .text(try BookkeepingJSON.encode(indexes.wanted))]
         )
     }
 
@@ -75,8 +75,8 @@ final class ServerJournal: ServerJournalReader, Journal {
         by job: StoredJob,
         _ transformers: TransformerRegistry,
         isFinal: Bool,
-        _ infer: ([String: ContinuedEntity], _ isTaken: @escaping (String) throws -> Bool) throws -> ModelDescription
-    ) throws -> AdoptedModel {
+        _ infer: ([String: ExistingEntity], _ isTaken: @escaping (String) throws -> Bool) throws -> ModelDescription
+    ) throws -> JobModelResult {
         try session.write { connection in
             var job = job
             if job.model != nil {
@@ -91,7 +91,7 @@ final class ServerJournal: ServerJournalReader, Journal {
                 }
             }
             let messages = try adopt(model, by: &job, transformers, isFinal: isFinal, connection)
-            return AdoptedModel(job: job, messages: messages)
+            return JobModelResult(job: job, messages: messages)
         }
     }
 
@@ -104,7 +104,7 @@ final class ServerJournal: ServerJournalReader, Journal {
         _ transformers: TransformerRegistry,
         isFinal: Bool,
         _ connection: ServerConnection
-    ) throws -> [ImportText] {
+    ) throws -> [MessageText] {
         // What cannot be imported with, or read back, must not get into the store.
         let model = model.storedOnServer
         let server = try ServerModel(model, job.options, transformers, label: label)
@@ -119,7 +119,7 @@ final class ServerJournal: ServerJournalReader, Journal {
         )
         job.model = model
         job.isModelFinal = isFinal
-        var messages: [ImportText] = []
+        var messages: [MessageText] = []
         // By table, whether it was made, and whether it was empty.
         var prepared: [Int: (isMade: Bool, isEmpty: Bool)] = [:]
         for position in server.plans.indices {
@@ -148,7 +148,7 @@ final class ServerJournal: ServerJournalReader, Journal {
             )
         }
         let bytes = job.sources.reduce(Int64(0)) { $0 + ($1.description.plainSize ?? $1.description.size ?? 0) }
-        try StagedEntities.prepare(job, server, bytes: bytes, connection)
+        try StagingTables.prepare(job, server, bytes: bytes, connection)
         if let related = server.related { try prepare(related, of: job, connection) }
         if let what = server.serial {
             messages.append("\(what): this process settles the records by itself, one after the other")
@@ -161,7 +161,7 @@ final class ServerJournal: ServerJournalReader, Journal {
         of position: Int,
         _ server: ServerModel,
         _ connection: ServerConnection,
-        _ messages: inout [ImportText]
+        _ messages: inout [MessageText]
     ) throws -> (isMade: Bool, isEmpty: Bool) {
         let entity = server.entities[position]
         let rowID = server.related?.rowID(of: position)
@@ -178,7 +178,7 @@ final class ServerJournal: ServerJournalReader, Journal {
     }
 
     /// Makes join tables, and the staging tables of what relates entities.
-    private func prepare(_ related: RelatedTables, of job: StoredJob, _ connection: ServerConnection) throws {
+    private func prepare(_ related: RelationshipTables, of job: StoredJob, _ connection: ServerConnection) throws {
         _ = try connection.execute(BookkeepingSchema.relating)
         for (number, join) in related.joins.enumerated() {
             let name = related.layout.join(of: join.making).table
@@ -199,14 +199,14 @@ final class ServerJournal: ServerJournalReader, Journal {
                 [.integer(job.id), position, .text(name), .boolean(isMade), .boolean(isEmpty)]
             )
         }
-        for table in StagedRelationships(job: job.id, tables: related).all {
+        for table in RelationshipStagingTables(job: job.id, tables: related).all {
             _ = try connection.execute(table.creation)
         }
-        let unchanged = ServerTables.quoted(StageName.unchanged(of: job.id))
+        let unchanged = ServerTables.quoted(StagingName.unchanged(of: job.id))
         _ = try connection.execute(
             "CREATE TABLE IF NOT EXISTS \(unchanged) (position integer, _ordinal bigint, _child bigint)"
         )
-        try SettlementSteps.begin(job.id, connection)
+        try RelationshipSteps.begin(job.id, connection)
     }
 
     func refresh(
@@ -232,13 +232,13 @@ final class ServerJournal: ServerJournalReader, Journal {
         }
         _ = try connection.execute(
             "UPDATE _import_job SET sources = $2 WHERE id = $1",
-            [.integer(job.id), .text(try StoredJSON.encode(job.sources))]
+            [.integer(job.id), .text(try BookkeepingJSON.encode(job.sources))]
         )
     }
 
     func remove(_ job: StoredJob) throws -> MergeNotification? {
         try session.write { try remove(job, $0) }
-        SerialFolder.remove(of: job)
+        ReplayFolder.remove(of: job)
         return nil
     }
 
@@ -268,8 +268,8 @@ final class ServerJournal: ServerJournalReader, Journal {
             """,
             [.integer(job.id)]
         )
-        try LinksBeforeSettling(job: job.id).putBack(connection)
-        try StagedEntities.drop(of: job.id, connection)
+        try PendingLinkBackup(job: job.id).putBack(connection)
+        try StagingTables.drop(of: job.id, connection)
         // Those that refer to one another go together.
         var (dropped, emptied): ([String], [String]) = ([], [])
         for row in entities {

@@ -128,7 +128,7 @@ class ServerJournalReader: JournalReader {
             try $0.execute("SELECT indexes FROM _import_job WHERE id = $1", [.integer(job.id)]).first?.text(0)
         }
         guard let text = text ?? nil else { return StoreIndexes(wanted: []) }
-        return StoreIndexes(wanted: try StoredJSON.decode([[String]].self, text))
+        return StoreIndexes(wanted: try BookkeepingJSON.decode([[String]].self, text))
     }
 
     // MARK: Files
@@ -153,10 +153,10 @@ class ServerJournalReader: JournalReader {
 
     func identifiedEntities(excluding job: Int64?) throws -> [EntityDescription] {
         try readIfThere { connection in
-            var known: [ExactText: EntityDescription] = [:]
+            var known: [BytewiseString: EntityDescription] = [:]
             for stored in try StoredJob.all(connection, label: label) where stored.id != job {
                 for entity in stored.model?.entities ?? [] where !entity.identifier.isEmpty {
-                    known[ExactText(entity.table)] = entity
+                    known[BytewiseString(entity.table)] = entity
                 }
             }
             return try known.values.sorted { $0.name < $1.name }.filter {
@@ -165,13 +165,13 @@ class ServerJournalReader: JournalReader {
         } ?? []
     }
 
-    func continuedEntities(of job: StoredJob) throws -> [String: ContinuedEntity] {
+    func continuedEntities(of job: StoredJob) throws -> [String: ExistingEntity] {
         try session.read { try continuedEntities(of: job, $0) }
     }
 
-    func continuedEntities(of job: StoredJob, _ connection: ServerConnection) throws -> [String: ContinuedEntity] {
+    func continuedEntities(of job: StoredJob, _ connection: ServerConnection) throws -> [String: ExistingEntity] {
         let known = try BookkeepingSchema.isThere(connection) ? StoredJob.all(connection, label: label) : []
-        var continued: [String: ContinuedEntity] = [:]
+        var continued: [String: ExistingEntity] = [:]
         for name in Set(job.sources.flatMap(\.entities)) {
             guard try ServerTables.kind(of: name, connection) == .table, try ServerTables.hasRows(name, connection)
             else { continue }
@@ -185,7 +185,7 @@ class ServerJournalReader: JournalReader {
                     advice: "Give a model with \(.model)."
                 )
             }
-            continued[name] = ContinuedEntity(entity: described)
+            continued[name] = ExistingEntity(entity: described)
         }
         return continued
     }
@@ -200,7 +200,7 @@ class ServerJournalReader: JournalReader {
     func forEachRepairLine(_ selection: RejectSelection, _ body: (ArraySlice<UInt8>) throws -> Void) throws -> Int64 {
         let reading = ServerSession(store, session.interruption, writes: false)
         defer { reading.close() }
-        var lines = RejectLines(as: .repairLines, leavesOutPartial: true)
+        var lines = RejectExporter(as: .repairLines, leavesOutPartial: true)
         try reading.snapshot { connection in
             try ServerRejects(store: store).forEach(selection, connection) {
                 try lines.append($0) { try body($0[...]) }

@@ -39,7 +39,7 @@ struct ServerRejects {
             let job = try row.integer(1)
             let source = Int(try row.integer(4))
             let names = sources[job] ?? []
-            guard let errors = try? StoredJSON.decode([RecordError].self, row.text(7)) else {
+            guard let errors = try? BookkeepingJSON.decode([RecordError].self, row.text(7)) else {
                 throw damage("errors of the job \(job)")
             }
             try body(
@@ -89,9 +89,9 @@ struct ServerRejects {
 struct ServerRejectLookup: RejectLookup {
     let session: ServerSession
 
-    func reject(_ number: Int64) throws -> KnownReject? {
+    func reject(_ number: Int64) throws -> RejectStatus? {
         try row(number, "SELECT job, ordinal, entity, state FROM _import_reject WHERE id = $1").map { row in
-            KnownReject(
+            RejectStatus(
                 job: try row.integer(0),
                 ordinal: try row.integer(1),
                 entity: try row.text(2),

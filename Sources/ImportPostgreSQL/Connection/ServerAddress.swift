@@ -35,10 +35,10 @@ public struct ServerAddress: Sendable, Hashable {
         // libpq takes the scheme in small letters alone.
         let address = scheme + uri.dropFirst(scheme.count)
         if Self.seemsToHavePassword(address.dropFirst(scheme.count)) { throw Self.refusal(of: "password") }
-        let text: ConnectionText
+        let text: ConnectionString
         try LibPQ.load()
         do {
-            text = try ConnectionText(address)
+            text = try ConnectionString(address)
         } catch {
             let words = Self.mayQuoteSecret(address.dropFirst(scheme.count)) ? "" : ": \(error.words)"
             throw ImportError(.optionInvalid, "the address of the server cannot be read\(words)", advice: Self.form)
@@ -50,7 +50,7 @@ public struct ServerAddress: Sendable, Hashable {
         database = text.settings["dbname"] ?? text.settings["user"]
     }
 
-    private static let form: ImportText = """
+    private static let form: MessageText = """
         Give it as postgresql://USER@HOST/DATABASE. Within a name, write %3A for a colon, %2F for a slash, %3F for a \
         question mark, %40 for an at sign and %25 for a percent sign.
         """

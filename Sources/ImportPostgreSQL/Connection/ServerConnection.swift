@@ -23,7 +23,7 @@ final class ServerConnection {
     ///   - application: what the server's administrator sees (`application_name`), if the address has none.
     ///   - writes: whether the server must take writes; otherwise a replica is as good.
     ///   - askForPassword: asks a person for a password, with a text that says for what, where the server wants one and
-    ///     none is found; see `PasswordMemory`.
+    ///     none is found; see `PasswordCache`.
     /// - Throws: `ServerFailure`; `ImportError` where the server is of no use, and the interruption's.
     init(
         _ address: ServerAddress,

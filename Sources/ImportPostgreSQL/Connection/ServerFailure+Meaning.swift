@@ -16,7 +16,7 @@ extension ServerFailure {
         var advice = meaning.advice ?? hint.map { "\($0)" }
         if showsValues {
             let said = [words == message ? nil : message, detail].compactMap(\.self).joined(separator: "\n")
-            let rest: ImportText = advice.map { "\n\($0)" } ?? ""
+            let rest: MessageText = advice.map { "\n\($0)" } ?? ""
             if !said.isEmpty { advice = "The server says: \(said)\(rest)" }
         }
         return ImportError(meaning.reason, at: label, meaning.what, advice: advice)
@@ -29,7 +29,7 @@ extension ServerFailure {
         return message[..<start] + "\"…\"" + message[message.index(after: end)...]
     }
 
-    private typealias Meaning = (reason: ImportError.Reason, what: ImportText, advice: ImportText?)
+    private typealias Meaning = (reason: ImportError.Reason, what: MessageText, advice: MessageText?)
 
     // MARK: What libpq says
 
@@ -155,7 +155,7 @@ extension ServerFailure {
         switch stateClass {
         case "28": return refusedLogin(words)
         case _ where ["08", "53"].contains(stateClass) || sqlState.hasPrefix("57P"):
-            let what: ImportText =
+            let what: MessageText =
                 isConnecting ? "the server takes no connection" : "the server has ended the connection"
             return (
                 .serverUnavailable,

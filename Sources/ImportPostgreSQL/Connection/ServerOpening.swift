@@ -129,7 +129,7 @@ struct ServerOpening {
         return row
     }
 
-    private func unusable(_ what: ImportText, _ advice: ImportText) -> ImportError {
+    private func unusable(_ what: MessageText, _ advice: MessageText) -> ImportError {
         ImportError(.storeUnusable, at: address.label, what, advice: advice)
     }
 

@@ -19,10 +19,10 @@ public struct ServerStore: Sendable {
     ///
     /// It is asked once, however many connections need it.
     public var passwordPrompt: (@Sendable (String) -> String?)? {
-        didSet { passwords = passwordPrompt.map { PasswordMemory($0) } }
+        didSet { passwords = passwordPrompt.map { PasswordCache($0) } }
     }
 
-    private var passwords: PasswordMemory?
+    private var passwords: PasswordCache?
 
     /// A schema with the settings that the command has without options; nothing is connected.
     ///
@@ -39,7 +39,7 @@ public struct ServerStore: Sendable {
     var host: String { ProcessInfo.processInfo.hostName }
     /// The beginning of the name of its advisory lock.
     var lockName: String { "importer" }
-    var patience: Reconnection { Reconnection(for: .seconds(reconnect)) }
+    var patience: ReconnectPolicy { ReconnectPolicy(for: .seconds(reconnect)) }
 
     /// A connection whose statements see this schema alone.
     ///

@@ -14,16 +14,16 @@ struct ServerEntity: Sendable {
     ///
     /// - Throws: `ImportError` where what the schema keeps cannot be read; `ServerFailure`.
     static func all(_ connection: ServerConnection, label: String) throws -> [ServerEntity] {
-        var models: [(text: ExactText, model: ModelDescription)] = []
+        var models: [(text: BytewiseString, model: ModelDescription)] = []
         for model in try StoredJob.all(connection, label: label).compactMap(\.model) {
-            let text = ExactText(model.encoded())
+            let text = BytewiseString(model.encoded())
             models.removeAll { $0.text == text }
             models.append((text, model))
         }
-        var tables: [ExactText] = []
-        var described: [ExactText: EntityDescription] = [:]
+        var tables: [BytewiseString] = []
+        var described: [BytewiseString: EntityDescription] = [:]
         for entity in models.flatMap(\.model.entities) {
-            let table = ExactText(entity.table)
+            let table = BytewiseString(entity.table)
             if let earlier = described[table] {
                 described[table] = entity.continuing(earlier)
             } else {
@@ -49,8 +49,8 @@ struct ServerEntity: Sendable {
         _ stored: [StoredServerColumn],
         _ layout: ModelLayout
     ) -> [ServerEntity] {
-        let name = ExactText(layout.table(of: home))
-        guard let table = layout.tables.first(where: { ExactText($0.name) == name }) else {
+        let name = BytewiseString(layout.table(of: home))
+        guard let table = layout.tables.first(where: { BytewiseString($0.name) == name }) else {
             return [ServerEntity(described, stored)]
         }
         var whole = described.completed(by: table)
@@ -65,11 +65,11 @@ struct ServerEntity: Sendable {
             entity.relationships = layout.relationships(of: index).map { layout.relationships[$0].description }
             let kinds = layout.hierarchy.subentities(of: index)
             let own = Set(kinds.flatMap { layout.rows(of: $0).entity.attributes }.map { $0.column.asciiLowercased })
-            let others = names.filter { !own.contains($1.column.asciiLowercased) }.map { ExactText($0.0) }
+            let others = names.filter { !own.contains($1.column.asciiLowercased) }.map { BytewiseString($0.0) }
             let literals = kinds.map { "'\(layout.entities[$0].name.replacing("'", with: "''"))'" }
             return ServerEntity(
                 entity,
-                stored.filter { !others.contains(ExactText($0.name)) },
+                stored.filter { !others.contains(BytewiseString($0.name)) },
                 where: "\(ServerNames.quoted(ServerNames.fitting(column))) IN (\(literals.joined(separator: ", ")))"
             )
         }
@@ -77,20 +77,22 @@ struct ServerEntity: Sendable {
 
     private init(_ described: EntityDescription, _ stored: [StoredServerColumn], where condition: String? = nil) {
         self.condition = condition
-        var known: [ExactText: AttributeDescription] = [:]
-        for column in ServerColumn.all(of: described) { known[ExactText(column.name)] = column.attribute }
-        var names: Set<ExactText> = []
+        var known: [BytewiseString: AttributeDescription] = [:]
+        for column in ServerColumn.all(of: described) { known[BytewiseString(column.name)] = column.attribute }
+        var names: Set<BytewiseString> = []
         var description = described
         description.attributes = stored.map { column in
             var attribute = AttributeDescription(name: column.name, type: column.type.attribute, isOptional: true)
-            if let found = known[ExactText(column.name)], column.type.holds(ServerType(found)) { attribute = found }
+            if let found = known[BytewiseString(column.name)], column.type.holds(ServerType(found)) {
+                attribute = found
+            }
             if column.type == .timestamp { attribute.isWallClock = true }
             // Two models may give one name to several columns.
-            while !names.insert(ExactText(attribute.name)).inserted { attribute.name += "_" }
+            while !names.insert(BytewiseString(attribute.name)).inserted { attribute.name += "_" }
             return attribute
         }
-        if !description.identifier.allSatisfy({ names.contains(ExactText($0)) }) { description.identifier = [] }
-        description.indexes.removeAll { !$0.allSatisfy { names.contains(ExactText($0)) } }
+        if !description.identifier.allSatisfy({ names.contains(BytewiseString($0)) }) { description.identifier = [] }
+        description.indexes.removeAll { !$0.allSatisfy { names.contains(BytewiseString($0)) } }
         self.description = description
         columns = stored
     }
@@ -112,7 +114,7 @@ struct ServerEntity: Sendable {
             return zip(description.attributes, columns).map { ServerTerm(attribute: $0, column: $1) }
         }
         return try names.map { name in
-            do throws(UnknownName) {
+            do throws(UnknownAttribute) {
                 return try term(named: name)
             } catch {
                 throw name == Self.rowID ? ImportError(error) : ImportError(noAttribute: name, in: description)
@@ -123,21 +125,24 @@ struct ServerEntity: Sendable {
     private static let rowID = "rowid"
 
     /// What a name means in a predicate or a sort.
-    func term(named name: String) throws(UnknownName) -> ServerTerm {
-        if let place = description.attributes.firstIndex(where: { ExactText($0.name) == ExactText(name) }) {
+    func term(named name: String) throws(UnknownAttribute) -> ServerTerm {
+        if let place = description.attributes.firstIndex(where: { BytewiseString($0.name) == BytewiseString(name) }) {
             return ServerTerm(attribute: description.attributes[place], column: columns[place])
         }
         let names = description.attributes.map(\.name)
         let list = "It has: \(names.prefix(30).joined(separator: ", "))\(names.count > 30 ? ", …" : "")."
         guard name != Self.rowID else {
-            throw UnknownName("rows of a server have no row id", advice: "Use an attribute. \(list)")
+            throw UnknownAttribute("rows of a server have no row id", advice: "Use an attribute. \(list)")
         }
         let isPath = description.relationships.contains { name == $0.name || name.hasPrefix($0.name + ".") }
         guard !isPath else {
-            throw UnknownName("relationships cannot be followed on a server yet", advice: "Use an attribute. \(list)")
+            throw UnknownAttribute(
+                "relationships cannot be followed on a server yet",
+                advice: "Use an attribute. \(list)"
+            )
         }
-        throw UnknownName(
-            "\(description.name) has no attribute \(name)\(NearName.question(for: name, among: names))",
+        throw UnknownAttribute(
+            "\(description.name) has no attribute \(name)\(NameSuggestion.question(for: name, among: names))",
             advice: list
         )
     }
@@ -147,7 +152,7 @@ extension ModelLayout {
     /// The entity whose table has a name, where it inherits or others that do have their rows there; nil for none.
     fileprivate func inheritingHome(ofTable name: String) -> Int? {
         entities.indices.first { index in
-            home(of: index) == index && ExactText(entities[index].table) == ExactText(name) && hasTable(index)
+            home(of: index) == index && BytewiseString(entities[index].table) == BytewiseString(name) && hasTable(index)
                 && (isShared(index) || hierarchy.chain(of: index).count > 1)
         }
     }

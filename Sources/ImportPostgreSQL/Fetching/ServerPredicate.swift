@@ -12,10 +12,10 @@ struct ServerPredicate {
     /// - Throws: `RecordPredicateError` where it makes no sense for the entity, or the server cannot tell.
     init(_ predicate: RecordPredicate, for entity: ServerEntity) throws {
         self.predicate = predicate
-        sql = try sql(predicate.checked { name throws(UnknownName) in try entity.term(named: name) })
+        sql = try sql(predicate.checked { name throws(UnknownAttribute) in try entity.term(named: name) })
     }
 
-    private mutating func sql(_ checked: CheckedPredicate<ServerTerm>) throws -> String {
+    private mutating func sql(_ checked: ResolvedPredicate<ServerTerm>) throws -> String {
         switch checked {
         case .all(let parts): return try parts.map { try sql($0) }.joinedConditions(by: "AND", empty: "TRUE")
         case .any(let parts): return try parts.map { try sql($0) }.joinedConditions(by: "OR", empty: "FALSE")
@@ -88,7 +88,7 @@ struct ServerPredicate {
         case (.text(let text), .timestamptz): return bind(.text(text), "timestamptz")
         case (.text(let text), .timestamp): return bind(.text(text), "timestamp")
         case (.text(let text), .numeric):
-            guard NumericField.holds(text) else {
+            guard NumericEncoder.holds(text) else {
                 throw predicate.error(
                     "a server has no numbers as large, or with as many digits, as \(text.prefix(40))",
                     advice: "Compare \(term.attribute.name) with another number."

@@ -38,7 +38,7 @@ struct ServerQuery {
     private static func order(_ sort: [RecordSort], of entity: ServerEntity) throws -> String {
         var orders: [String] = []
         for sort in sort {
-            do throws(UnknownName) {
+            do throws(UnknownAttribute) {
                 orders.append(order(try entity.term(named: sort.attribute), sort.ascending, sort.collation))
             } catch {
                 throw ImportError(error)
@@ -46,7 +46,7 @@ struct ServerQuery {
         }
         let ascending = sort.last?.ascending ?? true
         for name in entity.description.identifier
-        where !sort.contains(where: { ExactText($0.attribute) == ExactText(name) }) {
+        where !sort.contains(where: { BytewiseString($0.attribute) == BytewiseString(name) }) {
             if let term = try? entity.term(named: name) { orders.append(order(term, ascending, .binary)) }
         }
         return (orders + ["ctid \(ascending ? "ASC" : "DESC")"]).joined(separator: ", ")

@@ -2,7 +2,7 @@ import ImportModel
 import Importer
 
 /// An attribute with its column.
-struct ServerTerm: ComparedTerm {
+struct ServerTerm: PredicateTerm {
     let attribute: AttributeDescription
     let column: StoredServerColumn
 

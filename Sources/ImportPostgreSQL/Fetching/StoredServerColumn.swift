@@ -104,7 +104,7 @@ enum ReadType: Sendable, Hashable {
         return text.withUTF8 { buffer in
             let bytes = ByteView(buffer)
             var scratch: [UInt8] = []
-            guard let form = NumberForm(bytes), form.fitsDecimal else { return String(decoding: buffer, as: UTF8.self) }
+            guard let form = JSONNumber(bytes), form.fitsDecimal else { return String(decoding: buffer, as: UTF8.self) }
             switch form.canonicalDecimal(scratch: &scratch) {
             case .verbatim(let bytes): return String(decoding: bytes.buffer, as: UTF8.self)
             case .scratch(let range): return String(decoding: scratch[range], as: UTF8.self)

@@ -10,13 +10,13 @@ final class ChunkWorker {
     struct Task: Sendable {
         let store: ServerStore
         /// The workers' connections, which settle what they have staged, too.
-        let links: ResourcePool<ServerLink>
+        let links: IdlePool<ServerLink>
         let job: StoredJob
         let model: ModelDescription
         let transformers: TransformerRegistry
         let directory: ChunkDirectory
         /// Removes chunks that are committed; nil where they stay.
-        let removal: ChunkRemoval?
+        let removal: ChunkCleanup?
         let interruption: Interruption
         let bell: ChunkSignal
         /// How long there may be nothing to do and no importing process, in seconds; nil in the importing process itself.
@@ -64,7 +64,7 @@ final class ChunkWorker {
     private let task: Task
     private let plans: [EntityPlan]
     /// Stages what records say, where entities relate to one another; nil where none do.
-    private let staging: RelationshipStaging?
+    private let staging: RelationshipStager?
     private let decoder: ChunkDecoder
     private let chunks: ChunkTable
     private let counts: ServerCounts
@@ -72,7 +72,7 @@ final class ChunkWorker {
     private let retries: RetryTable?
     private var rows: [ChunkRows]
     private let link: ServerLink
-    private lazy var valuePlaces = ValuePlaces(maxDepth: task.job.options.maxDepth)
+    private lazy var valuePlaces = ValueLocator(maxDepth: task.job.options.maxDepth)
 
     private var job: StoredJob { task.job }
     private var label: String { task.store.label }
@@ -89,7 +89,7 @@ final class ChunkWorker {
         owner = Self.makeOwner()
         retries = RetryTable(of: task.job)
         staging = model.related.map { tables in
-            RelationshipStaging(tables, isSerial: model.serial != nil) { entity in
+            RelationshipStager(tables, isSerial: model.serial != nil) { entity in
                 while true {
                     do {
                         // On the server's disk: one that ends at once would give them again.
@@ -109,7 +109,7 @@ final class ChunkWorker {
         } else {
             rows = try plans.map { plan in
                 guard !plan.identifier.isEmpty else { return try ChunkRows(plan, task.job.options) }
-                let stage = StageName.rows(of: task.job.id, Int(plan.index))
+                let stage = StagingName.rows(of: task.job.id, Int(plan.index))
                 return try ChunkRows(staging: plan, table: stage, task.job.options)
             }
         }
@@ -130,13 +130,13 @@ final class ChunkWorker {
     ///
     /// - Throws: `ImportError`; what was committed before stays, and no chunk is left half committed.
     func work() throws {
-        var idleTime = IdleTime()
+        var idleTime = IdleTimer()
         while true {
             try task.interruption.check()
             let seen = task.bell.count
             if let lease = try link.use({ try chunks.lease(owner, host: task.store.host, $0, label: label) }) {
                 try importChunk(lease)
-                idleTime = IdleTime()
+                idleTime = IdleTimer()
                 continue
             }
             guard let outlook = try link.use({ try chunks.outlook($0) }), !outlook.hasFailed else {
@@ -252,7 +252,7 @@ final class ChunkWorker {
     private func add(
         _ batch: borrowing RowBatch,
         _ refused: RefusedRows,
-        _ staging: RelationshipStaging,
+        _ staging: RelationshipStager,
         _ tally: inout ServerCounts.Tally
     ) throws {
         tally.add(batch)
@@ -407,7 +407,7 @@ final class ChunkWorker {
 }
 
 /// How long there has been nothing to do, and no importing process.
-struct IdleTime {
+struct IdleTimer {
     private var since: ContinuousClock.Instant?
 
     /// - Throws: `ImportError` with `.storeInUse` where nobody has led the import for more than `seconds`.

@@ -69,7 +69,7 @@ final class PostgreSQLDestination: RecordDestination {
         try journal.removeLeftFiles()
         var file = RecordedFile(token: token, path: path, kind: .repair, isMade: true)
         try journal.record([file], chunksOf: nil)
-        let made = try ExportFile(newFile: path)
+        let made = try AtomicFile(newFile: path)
         // Nothing is written to it before.
         file.number = try made.number
         try journal.record([file], chunksOf: nil)

@@ -16,12 +16,12 @@ final class RelationshipRejects {
 
     /// Why a record is a reject.
     enum Fault {
-        /// These of its statements lack what an object needs, or its own object is there already (`SettlementStatements.duplicate`).
+        /// These of its statements lack what an object needs, or its own object is there already (`RelationshipStatements.duplicate`).
         case lacking(Set<Int>)
         /// The server has refused what it says.
         case refused(RefusedRow)
         /// References of it lead to nothing.
-        case unmet(UnresolvedReferenceErrors)
+        case unmet(DanglingReferenceErrors)
     }
 
     /// By entity.
@@ -77,7 +77,7 @@ final class RelationshipRejects {
                 tally.rejectLate(late.reject(row, place, errors))
             }
             try check(count, of: records.map(\.ordinal), in: entry)
-            if task.job.options.onError == .stop { try LateRecords.stop(at: tally.rejects, of: entry, task) }
+            if task.job.options.onError == .stop { try LateRejectFinder.stop(at: tally.rejects, of: entry, task) }
             for reject in tally.rejects { counts.records[Int(reject.entity)] += 1 }
             try ServerCounts(job: task.job, plans: model.plans)
                 .writeRejects(
@@ -135,7 +135,7 @@ final class RelationshipRejects {
         _ late: LateRejects,
         _ entry: ChunkEntry
     ) throws {
-        var errors: UnresolvedReferenceErrors?
+        var errors: DanglingReferenceErrors?
         let unmet = batch.graph.records.indices.filter { index in
             guard case .unmet(let found)? = faults[batch.rows[batch.graph.records[index].row].ordinal] else {
                 return false
@@ -183,7 +183,7 @@ final class RelationshipRejects {
         _ batch: borrowing RowBatch,
         _ place: RowBatch.Place
     ) -> [ImportModel.RecordError] {
-        if children.contains(SettlementStatements.duplicate) {
+        if children.contains(RelationshipStatements.duplicate) {
             return [model.plans[Int(batch.rows[record.row].entity)].duplicateError(at: place.identifierOffset)]
         }
         let statements = batch.graph.statements[record.statements]

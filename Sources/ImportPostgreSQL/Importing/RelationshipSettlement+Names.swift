@@ -4,8 +4,10 @@ import Importer
 /// Objects that records name by other attributes than the identifier.
 extension RelationshipSettlement {
     /// Finds which are meant, and links them; what stored links decide is left for later.
-    func findNamed(_ statements: SettlementStatements, _ connection: ServerConnection) throws -> [NameStatements] {
-        try statements.tables.names.map { NameStatements(statements: statements, naming: $0) }.filter { names in
+    func findNamed(_ statements: RelationshipStatements, _ connection: ServerConnection) throws
+        -> [AlternateKeyStatements]
+    {
+        try statements.tables.names.map { AlternateKeyStatements(statements: statements, naming: $0) }.filter { names in
             guard try connection.execute(names.isNeeded).first?.bool(0) == true else { return false }
             for statement in names.finding + names.linking + names.copying { _ = try connection.execute(statement) }
             let copies = names.countOfCopies.map { [(LedgerKind.duplicateLink, $0)] } ?? []

@@ -5,9 +5,9 @@ import Importer
 struct RelationshipSettlement {
     let task: ChunkWorker.Task
     private let model: ServerModel
-    private let tables: RelatedTables
+    private let tables: RelationshipTables
     private let session: ServerSession
-    private let steps: SettlementSteps
+    private let steps: RelationshipSteps
 
     private var job: Int64 { task.job.id }
 
@@ -18,21 +18,21 @@ struct RelationshipSettlement {
         self.model = model
         self.tables = tables
         self.session = session
-        steps = SettlementSteps(job: task.job.id, session: session)
+        steps = RelationshipSteps(job: task.job.id, session: session)
     }
 
-    private func statements(_ connection: ServerConnection) throws -> SettlementStatements {
+    private func statements(_ connection: ServerConnection) throws -> RelationshipStatements {
         let filled = try connection.execute(
             "SELECT position, table_name FROM _import_entity WHERE job = $1 AND NOT was_empty",
             [.integer(job)]
-        ).map { (position: Int(try $0.integer(0)), table: ExactText(try $0.text(1))) }
+        ).map { (position: Int(try $0.integer(0)), table: BytewiseString(try $0.text(1))) }
         let filledJoins = Set(filled.filter { $0.position < 0 }.map(\.table))
-        return SettlementStatements(
-            staged: StagedRelationships(job: job, tables: tables),
+        return RelationshipStatements(
+            staged: RelationshipStagingTables(job: job, tables: tables),
             filled: Set(filled.map(\.position)),
             filledJoins: Set(
                 tables.joins.map(\.making).filter {
-                    filledJoins.contains(ExactText(tables.layout.join(of: $0).table))
+                    filledJoins.contains(BytewiseString(tables.layout.join(of: $0).table))
                 }
             )
         )
@@ -44,21 +44,21 @@ struct RelationshipSettlement {
     func begin() throws {
         try steps.take(1) { connection in
             let statements = try statements(connection)
-            try LinksBeforeSettling(job: job).keep(connection)
+            try PendingLinkBackup(job: job).keep(connection)
             _ = try connection.execute("SAVEPOINT importer_judged")
             if model.serial != nil { return try settleSerially(statements, connection) }
             // Until all is there, references may come before what they lead to.
             try ServerTables.drop(tables.foreignKeys, connection)
             try tables.dropPartnerIndexes(connection)
-            for table in [SettlementStatements.verdict, SettlementStatements.lacking] {
+            for table in [RelationshipStatements.verdict, RelationshipStatements.lacking] {
                 _ = try connection.execute(table)
             }
-            if tables.graph.rejectsUnresolved { _ = try connection.execute(SettlementStatements.unmet) }
+            if tables.graph.rejectsUnresolved { _ = try connection.execute(RelationshipStatements.unmet) }
             let retries = RetryTable(of: task.job)
             if let retries { try passOverClosed(by: retries, statements, connection) }
             _ = try connection.execute("SAVEPOINT importer_kinds")
             if !tables.graph.rejectsUnresolved { try findKinds(statements, connection) }
-            let isGuarded = try TableGuards(staged: statements.staged).areThere(isStaged: true, connection)
+            let isGuarded = try UserConstraints(staged: statements.staged).areThere(isStaged: true, connection)
             let isAtOnce = isGuarded || tables.graph.rejectsUnresolved
             // Without what is refused, objects may be others.
             if isAtOnce { _ = try connection.execute("ROLLBACK TO SAVEPOINT importer_kinds") }
@@ -66,7 +66,7 @@ struct RelationshipSettlement {
             if isGuarded, !tables.shared.isEmpty { return try settleSerially(statements, connection) }
             if !isAtOnce || !statements.leavesOut && !findsKinds { try reject(statements, connection) }
             if isAtOnce {
-                var all = try WholeSettlement(self, statements, connection)
+                var all = try SingleTransactionSettlement(self, statements, connection)
                 try all.settle()
                 try steps.note(2, connection)
             } else {
@@ -81,13 +81,13 @@ struct RelationshipSettlement {
     }
 
     /// Settles all by taking one record after the other; what was found out about them before is forgotten.
-    private func settleSerially(_ statements: SettlementStatements, _ connection: ServerConnection) throws {
+    private func settleSerially(_ statements: RelationshipStatements, _ connection: ServerConnection) throws {
         _ = try connection.execute("ROLLBACK TO SAVEPOINT importer_judged")
-        try SerialSettlement(
+        try ReplaySettlement(
             task: task,
             model: model,
             tables: tables,
-            guards: TableGuards(staged: statements.staged),
+            guards: UserConstraints(staged: statements.staged),
             connection: connection
         ).settle()
         try steps.note(2, connection)
@@ -101,9 +101,9 @@ struct RelationshipSettlement {
     var findsKinds: Bool { !tables.shared.isEmpty || tables.takesInOrder }
 
     /// Finds of which entities objects are, and with that which records are accepted, where it depends on the records before.
-    func findKinds(_ statements: SettlementStatements, _ connection: ServerConnection) throws {
-        guard try findsKinds && SubentitySettlement.isNeeded(statements, connection) else { return }
-        let verdicts = try SubentitySettlement(task, model, statements, connection)
+    func findKinds(_ statements: RelationshipStatements, _ connection: ServerConnection) throws {
+        guard try findsKinds && SubentityReplay.isNeeded(statements, connection) else { return }
+        let verdicts = try SubentityReplay(task, model, statements, connection)
         try verdicts.find()
         let changes = verdicts.changes
         for entity in changes.read.indices {
@@ -117,7 +117,7 @@ struct RelationshipSettlement {
     }
 
     /// What is done before objects, when it is known which records are accepted.
-    func prepare(_ statements: SettlementStatements, _ connection: ServerConnection) throws {
+    func prepare(_ statements: RelationshipStatements, _ connection: ServerConnection) throws {
         for statement in statements.settlingUnsaid { _ = try connection.execute(statement) }
         let named = try findNamed(statements, connection)
         for statement in statements.taking + statements.findingLate { _ = try connection.execute(statement) }
@@ -132,13 +132,13 @@ struct RelationshipSettlement {
     /// Makes rejects of records that the server refuses.
     func reject(
         _ refused: [RefusedRow],
-        _ statements: SettlementStatements,
+        _ statements: RelationshipStatements,
         _ connection: ServerConnection
     ) throws {
         let ordinals = refused.map { "\($0.ordinal)" }.joined(separator: ",")
-        _ = try connection.execute("DELETE FROM \(SettlementStatements.verdictTable)")
+        _ = try connection.execute("DELETE FROM \(RelationshipStatements.verdictTable)")
         _ = try connection.execute(
-            "INSERT INTO \(SettlementStatements.verdictTable) SELECT unnest(string_to_array($1, ',')::bigint[])",
+            "INSERT INTO \(RelationshipStatements.verdictTable) SELECT unnest(string_to_array($1, ',')::bigint[])",
             [.text(ordinals)]
         )
         for statement in statements.removingRejects { _ = try connection.execute(statement) }
@@ -147,26 +147,26 @@ struct RelationshipSettlement {
     }
 
     /// Makes rejects of records whose references lead to nothing: those that are noted.
-    func rejectUnmet(_ statements: SettlementStatements, _ connection: ServerConnection) throws {
+    func rejectUnmet(_ statements: RelationshipStatements, _ connection: ServerConnection) throws {
         _ = try connection.execute(
             """
-            DELETE FROM \(SettlementStatements.verdictTable);
-            INSERT INTO \(SettlementStatements.verdictTable) SELECT DISTINCT ordinal FROM \(SettlementStatements.unmetTable)
+            DELETE FROM \(RelationshipStatements.verdictTable);
+            INSERT INTO \(RelationshipStatements.verdictTable) SELECT DISTINCT ordinal FROM \(RelationshipStatements.unmetTable)
             """
         )
         for statement in statements.removingRejects { _ = try connection.execute(statement) }
         let rejects = RelationshipRejects(task, model)
-        let errors = try UnresolvedReferenceErrors(
+        let errors = try DanglingReferenceErrors(
             statements,
             task.job.options,
-            kinds: NoStoredEntityLookup(),
+            kinds: EmptySubentityLookup(),
             connection
         )
         try forEachVerdict(connection) { ordinals in
             let records = ordinals.map { (ordinal: $0, fault: RelationshipRejects.Fault.unmet(errors)) }
             try count(rejects.write(records, connection), as: "rejected", connection)
         }
-        _ = try connection.execute("DELETE FROM \(SettlementStatements.unmetTable)")
+        _ = try connection.execute("DELETE FROM \(RelationshipStatements.unmetTable)")
     }
 
     /// Calls `body` with the records that are not accepted, in order, some at a time.
@@ -174,7 +174,7 @@ struct RelationshipSettlement {
         var last: Int64 = 0
         while true {
             let ordinals = try connection.execute(
-                "SELECT ordinal FROM \(SettlementStatements.verdictTable) WHERE ordinal > $1 ORDER BY ordinal LIMIT 10000",
+                "SELECT ordinal FROM \(RelationshipStatements.verdictTable) WHERE ordinal > $1 ORDER BY ordinal LIMIT 10000",
                 [.integer(last)]
             ).map { try $0.integer(0) }
             guard let end = ordinals.last else { return }
@@ -184,8 +184,8 @@ struct RelationshipSettlement {
     }
 
     /// Makes rejects of records that lack something.
-    func reject(_ statements: SettlementStatements, _ connection: ServerConnection) throws {
-        for table in [SettlementStatements.verdictTable, SettlementStatements.lackingTable] {
+    func reject(_ statements: RelationshipStatements, _ connection: ServerConnection) throws {
+        for table in [RelationshipStatements.verdictTable, RelationshipStatements.lackingTable] {
             _ = try connection.execute("DELETE FROM \(table)")
         }
         let lacking = try statements.identified.filter { entity in
@@ -231,10 +231,10 @@ struct RelationshipSettlement {
     /// Passes over records of a retry whose rejects are not open any more.
     private func passOverClosed(
         by retries: RetryTable,
-        _ statements: SettlementStatements,
+        _ statements: RelationshipStatements,
         _ connection: ServerConnection
     ) throws {
-        guard try retries.holdAll(closed: SettlementStatements.verdictTable, connection) > 0 else { return }
+        guard try retries.holdAll(closed: RelationshipStatements.verdictTable, connection) > 0 else { return }
         for statement in statements.removingRejects { _ = try connection.execute(statement) }
         let rejects = RelationshipRejects(task, model)
         try forEachVerdict(connection) {
@@ -255,7 +255,7 @@ struct RelationshipSettlement {
         }
     }
 
-    private func countIgnored(_ statements: SettlementStatements, _ connection: ServerConnection) throws {
+    private func countIgnored(_ statements: RelationshipStatements, _ connection: ServerConnection) throws {
         for entity in statements.identified {
             let ignored = try connection.execute(statements.ignored(entity)).first?.integer(0) ?? 0
             if ignored > 0 { try count(entity, ["ignored": ignored], connection) }
@@ -282,17 +282,19 @@ struct RelationshipSettlement {
                 _ = try ServerTables.make(key, connection)
             }
         }
-        try session.write { try StagedEntities.drop(of: job, $0) }
+        try session.write { try StagingTables.drop(of: job, $0) }
     }
 
-    private func relate(_ statements: SettlementStatements, _ connection: ServerConnection) throws {
+    private func relate(_ statements: RelationshipStatements, _ connection: ServerConnection) throws {
         try link(statements, connection)
         try resolveAll(statements, connection)
     }
 
     /// Makes elements and links.
-    func link(_ statements: SettlementStatements, _ connection: ServerConnection) throws {
-        for table in [SettlementStatements.relinked, SettlementStatements.gone] { _ = try connection.execute(table) }
+    func link(_ statements: RelationshipStatements, _ connection: ServerConnection) throws {
+        for table in [RelationshipStatements.relinked, RelationshipStatements.gone] {
+            _ = try connection.execute(table)
+        }
         if !tables.names.isEmpty {
             let renamed = "SELECT _entity, _ordinal, _child FROM \(statements.staged.renamed.quoted)"
             _ = try connection.execute("INSERT INTO _import_relinked \(renamed)")
@@ -323,12 +325,12 @@ struct RelationshipSettlement {
     }
 
     /// Deletes orphans, and finds what leads to nothing.
-    func resolveAll(_ statements: SettlementStatements, _ connection: ServerConnection) throws {
+    func resolveAll(_ statements: RelationshipStatements, _ connection: ServerConnection) throws {
         try deleteOrphans(statements, connection)
         try resolve(statements, connection)
     }
 
-    private func countElements(of entity: Int, _ statements: SettlementStatements, _ connection: ServerConnection)
+    private func countElements(of entity: Int, _ statements: RelationshipStatements, _ connection: ServerConnection)
         throws
     {
         for row in try connection.execute(statements.elementCounts(of: entity)) {
@@ -351,7 +353,7 @@ struct RelationshipSettlement {
     }
 
     /// Records and nested objects whose lists said something new are updates, too.
-    private func countRelinked(_ statements: SettlementStatements, _ connection: ServerConnection) throws {
+    private func countRelinked(_ statements: RelationshipStatements, _ connection: ServerConnection) throws {
         for row in try connection.execute(statements.countingRelinked) {
             let (own, nested) = (try row.integer(1), try row.integer(2))
             try count(
@@ -364,7 +366,7 @@ struct RelationshipSettlement {
 
     // MARK: Orphans
 
-    func deleteOrphans(_ statements: SettlementStatements, _ connection: ServerConnection) throws {
+    func deleteOrphans(_ statements: RelationshipStatements, _ connection: ServerConnection) throws {
         let orphans = OrphanStatements(staged: statements.staged, statements: statements)
         guard orphans.isNeeded else { return }
         func execute(_ all: [String]) throws -> Int64 {
@@ -394,7 +396,7 @@ struct RelationshipSettlement {
 
     // MARK: References to what is not there
 
-    private func resolve(_ statements: SettlementStatements, _ connection: ServerConnection) throws {
+    private func resolve(_ statements: RelationshipStatements, _ connection: ServerConnection) throws {
         for index in tables.layout.relationships.indices {
             try task.interruption.check()
             let name = tables.name(of: index)
@@ -453,7 +455,7 @@ struct RelationshipSettlement {
             VALUES ($1, $2, $3, \(places.joined(separator: ", ")))
             ON CONFLICT (job, chunk, position) DO UPDATE SET \(sums.joined(separator: ", "))
             """,
-            [.integer(job), .integer(SettlementSteps.chunk), .integer(Int64(entity))]
+            [.integer(job), .integer(RelationshipSteps.chunk), .integer(Int64(entity))]
                 + counts.map { .integer($0.value) }
         )
     }
@@ -472,7 +474,7 @@ struct RelationshipSettlement {
             ON CONFLICT (job, chunk, entity, attribute, kind) WHERE NOT is_error DO UPDATE SET count = _import_ledger.count + excluded.count
             """,
             [
-                .integer(job), .integer(SettlementSteps.chunk), .text(tables.layout.entities[placement.entity].name),
+                .integer(job), .integer(RelationshipSteps.chunk), .text(tables.layout.entities[placement.entity].name),
                 .text(placement.description.name), .text(kind.rawValue), .integer(count),
             ]
         )

@@ -90,14 +90,14 @@ struct ServerImport {
             || session.store.durability == .off || model.isStagedOnServer
         return ChunkWorker.Task(
             store: session.store,
-            links: ResourcePool { [store = session.store, interruption = context.interruption] in
+            links: IdlePool { [store = session.store, interruption = context.interruption] in
                 ServerLink(store, interruption)
             },
             job: run.job,
             model: model,
             transformers: context.transformers,
             directory: run.directory,
-            removal: keepsChunks ? nil : ChunkRemoval(run.directory),
+            removal: keepsChunks ? nil : ChunkCleanup(run.directory),
             interruption: context.interruption,
             bell: bell
         ) { [progress = context.progress] records, bytes, rejects in
@@ -135,7 +135,7 @@ struct ServerImport {
     /// Cuts what is left, and registers it meanwhile.
     private func cut(_ feed: ChunkFeed, _ bell: ChunkSignal) throws -> ImportError? {
         let registrar = ChunkRegistrar()
-        var unsure = UnsureChunks()
+        var unsure = UnflushedChunks()
         try registrar.start { [self] in try register($0, &unsure, bell) }
         let fault: ImportError?
         do {
@@ -155,10 +155,10 @@ struct ServerImport {
     }
 
     /// Puts chunks before the workers; they are on the disk by then.
-    private func register(_ entries: [ChunkEntry], _ unsure: inout UnsureChunks, _ bell: ChunkSignal) throws {
+    private func register(_ entries: [ChunkEntry], _ unsure: inout UnflushedChunks, _ bell: ChunkSignal) throws {
         for entry in entries where entry.records > 0 { try run.directory.sync(chunk: entry.number) }
         unsure.entries += entries
-        let isDurable = unsure.entries.count >= UnsureChunks.most
+        let isDurable = unsure.entries.count >= UnflushedChunks.most
         try session.write(isDurable: isDurable) { [unsure] connection in
             // There is no row without those before it.
             let isAnother = unsure.connection != session.connections
@@ -178,7 +178,7 @@ struct ServerImport {
 
     /// Chunks whose rows may not be on the server's disk yet: a server that ends at once may lose them, and with it goes the
     /// connection.
-    private struct UnsureChunks {
+    private struct UnflushedChunks {
         /// So many are registered before a transaction waits for the disk.
         static let most = 64
 

@@ -30,7 +30,7 @@ struct ServerSettlement {
     func finish(_ session: ServerSession) throws {
         for (position, entity) in model.tables where !entity.identifier.isEmpty {
             try session.write { connection in
-                let settlement = try StagedEntities.settlement(of: task.job, position, model, connection)
+                let settlement = try StagingTables.settlement(of: task.job, position, model, connection)
                 // A table that was not empty has its index already.
                 _ = try connection.execute("SET LOCAL maintenance_work_mem = '256MB'")
                 try ServerTables.prepareIdentifier(of: entity, connection, label: label)
@@ -51,7 +51,7 @@ struct ServerSettlement {
     ///
     /// - Throws: `ImportError`; each bucket is settled, or as if that had not begun.
     func work(_ link: ServerLink) throws {
-        var idleTime = IdleTime()
+        var idleTime = IdleTimer()
         while true {
             try task.interruption.check()
             if let bucket = try link.use({ try lease($0) }) {
@@ -170,7 +170,7 @@ struct ServerSettlement {
         most: Int? = nil,
         _ connection: ServerConnection
     ) throws -> [RefusedRow] {
-        let settlement = try StagedEntities.settlement(of: task.job, bucket.position, model, connection)
+        let settlement = try StagingTables.settlement(of: task.job, bucket.position, model, connection)
         let statements = settlement.statements(ofBucket: bucket.number)
         // Of entities that relate to one another, it is known by now which records are accepted.
         let retries = model.related == nil ? RetryTable(of: task.job) : nil
@@ -189,7 +189,7 @@ struct ServerSettlement {
         if let failure {
             // A record goes with all that is nested in it, and what others say of that.
             guard model.related == nil || most != nil else { throw failure }
-            var parts = SettlementInParts(
+            var parts = BisectingUpsert(
                 statements.parts,
                 model.related == nil ? task.job.options.onConflict : .merge,
                 connection,
@@ -200,7 +200,7 @@ struct ServerSettlement {
             if let refused, !refused.isEmpty { return refused }
         }
         if !keepsRows { _ = try connection.execute(statements.emptying) }
-        try LateRecords(task, model).reject(
+        try LateRejectFinder(task, model).reject(
             by: statements.rejects,
             position: bucket.position,
             bucket: bucket.number,
@@ -236,7 +236,7 @@ struct ServerSettlement {
     /// - Returns: these; where there are any, the transaction is not to be committed.
     /// - Throws: `ServerFailure`, `ImportError`.
     func makeObjects(of position: Int, most: Int?, _ connection: ServerConnection) throws -> [RefusedRow] {
-        let buckets = try StagedEntities.settlement(of: task.job, position, model, connection).buckets
+        let buckets = try StagingTables.settlement(of: task.job, position, model, connection).buckets
         var refused: [RefusedRow] = []
         for number in 0..<buckets where refused.count < most ?? 1 {
             let bucket = Bucket(position: position, number: number, attempts: 0)
@@ -261,7 +261,7 @@ struct ServerSettlement {
     /// The records that the server has refused of the bucket at hand, the first of them.
     private func refused(position: Int, most: Int, _ connection: ServerConnection) throws -> [RefusedRow] {
         let entity = model.entities[position].name
-        return try connection.execute(PartStatements.refused, [.integer(Int64(most))]).map { row in
+        return try connection.execute(BisectionStatements.refused, [.integer(Int64(most))]).map { row in
             let error = RecordError(
                 entity: entity,
                 keyPath: "",
@@ -278,7 +278,7 @@ struct ServerSettlement {
     ///
     /// - Returns: what it comes to; nil where it is none.
     private func settleShort(
-        _ statements: BucketStatements,
+        _ statements: BucketUpsertStatements,
         keepsRows: Bool,
         _ connection: ServerConnection
     ) throws -> Counts? {

@@ -78,7 +78,7 @@ public final class ServerWork: Sendable {
             }
             let task = ChunkWorker.Task(
                 store: store,
-                links: ResourcePool { [store] in ServerLink(store, interruption) },
+                links: IdlePool { [store] in ServerLink(store, interruption) },
                 job: job,
                 model: try session.read { try ServerTables.withDefaults(model, $0) },
                 transformers: transformers,

@@ -13,7 +13,7 @@ extension ServerInspection {
         as format: RejectExport.Format,
         _ body: ([UInt8]) throws -> Void
     ) throws -> RejectExport {
-        var lines = RejectLines(as: format)
+        var lines = RejectExporter(as: format)
         try forEachReject(selection) { try lines.append($0, to: body) }
         try lines.flush(to: body)
         return lines.export
@@ -34,7 +34,7 @@ extension ServerInspection {
         toFile path: String,
         overwrites: Bool = false
     ) throws -> RejectExport {
-        let file = try ExportFile(path: path, overwrites: overwrites)
+        let file = try AtomicFile(path: path, overwrites: overwrites)
         let export = try exportRejects(selection, as: format) { try file.write($0[...]) }
         try file.finish()
         return export

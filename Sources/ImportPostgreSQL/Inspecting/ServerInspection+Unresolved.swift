@@ -14,8 +14,8 @@ extension ServerInspection {
             guard let job = jobs.last(where: { $0.model?.isFlat == false }),
                 let tables = try ServerModel(stored: job, label: label)?.related
             else { return }
-            let statements = SettlementStatements(
-                staged: StagedRelationships(job: job.id, tables: tables),
+            let statements = RelationshipStatements(
+                staged: RelationshipStagingTables(job: job.id, tables: tables),
                 filled: [],
                 filledJoins: []
             )

@@ -6,14 +6,14 @@ import Importer
 /// Its connection is kept from one question to the next, until it and its copies are gone.
 public struct ServerInspection: Sendable {
     let store: ServerStore
-    private let sessions: ResourcePool<ServerSession>
+    private let sessions: IdlePool<ServerSession>
 
     /// Prepares to look into a schema; nothing is opened before it is asked.
     ///
     /// - Parameter store: the schema.
     public init(_ store: ServerStore) {
         self.store = store
-        sessions = ResourcePool { ServerSession(store, Interruption(), writes: false) }
+        sessions = IdlePool { ServerSession(store, Interruption(), writes: false) }
     }
 
     var label: String { store.label }

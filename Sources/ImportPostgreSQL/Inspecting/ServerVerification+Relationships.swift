@@ -15,8 +15,8 @@ extension ServerVerification {
         func count(_ sql: [String]) throws -> Int64 {
             try sql.reduce(0) { try $0 + (connection.execute($1).first?.integer(0) ?? 0) }
         }
-        let statements = SettlementStatements(
-            staged: StagedRelationships(job: job.id, tables: tables),
+        let statements = RelationshipStatements(
+            staged: RelationshipStagingTables(job: job.id, tables: tables),
             filled: [],
             filledJoins: []
         )

@@ -6,8 +6,8 @@ import Importer
 /// Each orphan takes with it what its rules say; where one of these denies that, the orphan stays with all of it. Objects that go
 /// are told by their keys, which is why those that nobody can refer to go with the objects whose they are.
 struct OrphanStatements: RelationshipSQL {
-    let staged: StagedRelationships
-    let statements: SettlementStatements
+    let staged: RelationshipStagingTables
+    let statements: RelationshipStatements
 
     private var layout: ModelLayout { staged.tables.layout }
 

@@ -3,11 +3,11 @@ import Importer
 
 /// How the statements that settle relationships spell rows, columns and keys.
 protocol RelationshipSQL {
-    var staged: StagedRelationships { get }
+    var staged: RelationshipStagingTables { get }
 }
 
 extension RelationshipSQL {
-    var tables: RelatedTables { staged.tables }
+    var tables: RelationshipTables { staged.tables }
 
     /// Columns of a row of a staging table.
     func columns(_ row: String, _ range: Range<Int>) -> [String] { range.map { "\(row).c\($0)" } }
@@ -16,7 +16,7 @@ extension RelationshipSQL {
     func list(_ columns: [String]) -> String { columns.joined(separator: ", ") }
 
     /// A condition: each of them is equal to the other one in its place.
-    func same(_ left: [String], _ right: [String]) -> String { StagedColumns.areSame(left, right) }
+    func same(_ left: [String], _ right: [String]) -> String { StagingColumns.areSame(left, right) }
 
     /// A condition: none of them is NULL.
     func areSet(_ columns: [String]) -> String {
@@ -25,7 +25,7 @@ extension RelationshipSQL {
 
     /// The staging table of an entity's rows.
     func stage(of entity: Int) -> String {
-        ServerTables.quoted(StageName.rows(of: staged.job, tables.home(of: entity)))
+        ServerTables.quoted(StagingName.rows(of: staged.job, tables.home(of: entity)))
     }
 
     /// The number of the entity that a row of an entity's table is of.
@@ -58,7 +58,7 @@ extension RelationshipSQL {
     }
 
     /// A condition: a row lacks a part of its identifier beside what it refers to.
-    func isUnnamed(_ reference: RelatedTables.Reference, _ row: String) -> String {
+    func isUnnamed(_ reference: RelationshipTables.Reference, _ row: String) -> String {
         let own = tables.keyPlaces(of: reference.holder).filter { !reference.columns.contains($0) }
         let isLacking = own.map { "\(row).\(tables.columns[reference.holder][$0].quoted) IS NULL" }
         return isLacking.isEmpty ? "false" : "(\(isLacking.joined(separator: " OR ")))"

@@ -8,8 +8,8 @@ struct ServerModel {
     /// The plans of the entities, in the model's order.
     let plans: [EntityPlan]
     /// How the entities relate to one another; nil where none does.
-    let related: RelatedTables?
-    /// What needs that records are taken one after the other (`SerialSettlement`); nil where statements settle all.
+    let related: RelationshipTables?
+    /// What needs that records are taken one after the other (`ReplaySettlement`); nil where statements settle all.
     let serial: String?
 
     /// - Throws: `ImportError` where it cannot be imported with, or a server's schema cannot have it.
@@ -22,9 +22,9 @@ struct ServerModel {
             }
         } else {
             let graph = try GraphPlan(model, onConflict: options.onConflict, transformers: transformers)
-            try SerialRelationships.checkIdentifiers(graph, label: label)
-            serial = SerialRelationships(graph).what
-            related = RelatedTables(graph)
+            try ReplayRequirement.checkIdentifiers(graph, label: label)
+            serial = ReplayRequirement(graph).what
+            related = RelationshipTables(graph)
             plans = graph.plans
         }
         // Whether a row is accepted is known when the server has it.

@@ -8,7 +8,7 @@ extension ServerTables {
     /// Called within a transaction.
     ///
     /// - Returns: whether it was made.
-    static func prepare(_ join: RelatedTables.Join, _ name: String, _ connection: ServerConnection, label: String)
+    static func prepare(_ join: RelationshipTables.Join, _ name: String, _ connection: ServerConnection, label: String)
         throws
         -> Bool
     {
@@ -17,7 +17,7 @@ extension ServerTables {
             let stored = try columns(of: name, connection).columns
             let wanted = join.sourceColumns + join.destinationColumns
             for column in wanted {
-                let found = stored.first { ExactText($0.name) == ExactText(column.name) }
+                let found = stored.first { BytewiseString($0.name) == BytewiseString(column.name) }
                 guard found?.takes(column.type) == true else {
                     throw ImportError(
                         .tableUnsuitable,
@@ -51,9 +51,9 @@ extension ServerTables {
         named wanted: String,
         _ connection: ServerConnection
     ) throws {
-        let keys = columns.map { ExactText($0) }
+        let keys = columns.map { BytewiseString($0) }
         let isThere = try indexes(of: table, connection).contains { index in
-            (index.isUnique || !isUnique) && index.columns.map { ExactText($0) } == keys
+            (index.isUnique || !isUnique) && index.columns.map { BytewiseString($0) } == keys
         }
         if isThere { return }
         let name = try freeName(wanted, connection)
@@ -64,9 +64,9 @@ extension ServerTables {
 
     /// Makes the primary key of a join table, where it has no such index.
     static func preparePrimaryKey(of table: String, _ columns: [String], _ connection: ServerConnection) throws {
-        let keys = columns.map { ExactText($0) }
+        let keys = columns.map { BytewiseString($0) }
         let isThere = try indexes(of: table, connection).contains { index in
-            index.isUnique && index.columns.map { ExactText($0) } == keys
+            index.isUnique && index.columns.map { BytewiseString($0) } == keys
         }
         if isThere { return }
         let name = ServerNames.quoted(try freeName("\(table)_pkey", connection))
@@ -76,8 +76,8 @@ extension ServerTables {
 
     /// Whether an import calls an index so that is to have the name `wanted`.
     static func isMade(_ name: String, as wanted: String) -> Bool {
-        ExactText(name) == ExactText(ServerNames.fitting(wanted))
-            || (2...99).contains { ExactText(name) == ExactText(ServerNames.fitting("\(wanted)_\($0)")) }
+        BytewiseString(name) == BytewiseString(ServerNames.fitting(wanted))
+            || (2...99).contains { BytewiseString(name) == BytewiseString(ServerNames.fitting("\(wanted)_\($0)")) }
     }
 
     private static func freeName(_ wanted: String, _ connection: ServerConnection) throws -> String {
@@ -164,7 +164,7 @@ extension ServerTables {
     }
 }
 
-extension RelatedTables {
+extension RelationshipTables {
     /// The foreign keys of all tables, in the order of the tables and their columns.
     var foreignKeys: [ServerTables.ForeignKey] {
         let inColumns = references.map { reference in
@@ -201,7 +201,7 @@ extension RelatedTables {
     /// Drops the indexes that keep one-to-ones unique: who has whom is known only when all is settled.
     func dropPartnerIndexes(_ connection: ServerConnection) throws {
         for reference in references where reference.isOneToOne {
-            let names = columns[reference.holder][reference.columns].map { ExactText($0.name) }
+            let names = columns[reference.holder][reference.columns].map { BytewiseString($0.name) }
             try dropIndexes(of: reference, on: names, connection)
         }
     }
@@ -211,18 +211,19 @@ extension RelatedTables {
         for reference in references where isKeyless(reference.holder) {
             guard let position = reference.position else { continue }
             let all = columns[reference.holder]
-            let names = (all[reference.columns] + [all[position]]).map { ExactText($0.name) }
+            let names = (all[reference.columns] + [all[position]]).map { BytewiseString($0.name) }
             try dropIndexes(of: reference, on: names, connection)
         }
     }
 
     /// Drops the unique indexes that imports have made on columns of a relationship.
-    private func dropIndexes(of reference: Reference, on names: [ExactText], _ connection: ServerConnection) throws {
+    private func dropIndexes(of reference: Reference, on names: [BytewiseString], _ connection: ServerConnection) throws
+    {
         let table = layout.table(of: reference.holder)
         let wanted = indexName(of: reference)
         for index in try ServerTables.indexes(of: table, connection)
         where index.isUnique && index.isPlain && ServerTables.isMade(index.name, as: wanted)
-            && index.columns.map({ ExactText($0) }) == names
+            && index.columns.map({ BytewiseString($0) }) == names
         {
             _ = try connection.execute("DROP INDEX \(ServerNames.quoted(index.name))")
         }

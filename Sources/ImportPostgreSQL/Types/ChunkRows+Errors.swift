@@ -6,7 +6,7 @@ extension ChunkRows {
     /// What is wrong with a record whose row was not added.
     ///
     /// - Parameter byteOffset: that of the value which the fault is about, or of the record.
-    func error(_ fault: RowFault, byteOffset: Int64) -> ImportModel.RecordError {
+    func error(_ fault: RowError, byteOffset: Int64) -> ImportModel.RecordError {
         let attribute = columns.indices.contains(fault.attribute) ? fault.attribute : nil
         // A reference in a list is of no attribute.
         let type = attribute.map { columns[$0].attribute.type.rawValue } ?? "reference"
@@ -94,10 +94,12 @@ extension ChunkRows {
     /// - Returns: nil where the failure is not about a row.
     func refused(_ failure: ServerFailure, row: Int) -> RefusedRow? {
         guard failure.isAboutRow, ordinals.indices.contains(row) else { return nil }
-        let attribute = column(of: failure).flatMap { name in names.firstIndex { ExactText($0) == ExactText(name) } }
-            .map {
-                $0 - (names.count - columns.count)
-            }
+        let attribute = column(of: failure).flatMap { name in
+            names.firstIndex { BytewiseString($0) == BytewiseString(name) }
+        }
+        .map {
+            $0 - (names.count - columns.count)
+        }
         let place = attribute.flatMap { $0 < 0 ? nil : $0 }
         let error = failure.error(of: plan.entity.name, keyPath: place.map { path(of: $0) } ?? "")
         return RefusedRow(ordinal: ordinals[row], attribute: place, error: error)

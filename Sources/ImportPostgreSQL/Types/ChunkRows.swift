@@ -187,30 +187,30 @@ struct ChunkRows {
         _ cells: [Cell],
         _ source: Source,
         isKey: Bool = true
-    ) -> RowFault? {
-        var size = 12 &* self.numbers &+ Self.fieldBytes &* cells.count &+ 2 &+ FieldBytes.slack
+    ) -> RowError? {
+        var size = 12 &* self.numbers &+ Self.fieldBytes &* cells.count &+ 2 &+ BinaryFieldEncoder.slack
         for cell in cells { size &+= Int(cell.length) }
-        guard size <= Self.mostRowBytes else { return RowFault(reason: .rowTooLarge, attribute: -1) }
+        guard size <= Self.mostRowBytes else { return RowError(reason: .rowTooLarge, attribute: -1) }
         let start = rows.count
         var out = rows.room(size)
-        FieldBytes.put(Int16(truncatingIfNeeded: names.count), at: out)
+        BinaryFieldEncoder.put(Int16(truncatingIfNeeded: names.count), at: out)
         out = put(numbers, at: out + 2)
         var keyBytes = 0
         for (index, cell) in cells.enumerated() {
             var length = layout.types[index].put(cell, source, at: out + 4)
-            if length == FieldLength.hasNUL, layout.replacesNUL {
+            if length == FieldWriteResult.hasNUL, layout.replacesNUL {
                 let text = source.text(of: cell)
                 rows.count = out - rows.base
-                out = rows.room(size &+ FieldBytes.lengthReplacingNUL(text))
-                length = FieldBytes.copyReplacingNUL(text, to: out + 4)
+                out = rows.room(size &+ BinaryFieldEncoder.lengthReplacingNUL(text))
+                length = BinaryFieldEncoder.copyReplacingNUL(text, to: out + 4)
             }
             // It is of no attribute of the entity.
-            if length < FieldLength.null { return fault(length, -1, at: start) }
-            FieldBytes.put(Int32(truncatingIfNeeded: length), at: out)
+            if length < FieldWriteResult.null { return fault(length, -1, at: start) }
+            BinaryFieldEncoder.put(Int32(truncatingIfNeeded: length), at: out)
             out += 4 &+ max(0, length)
             if isKey { keyBytes &+= max(0, length) }
         }
-        guard keyBytes <= Self.mostKeyBytes else { return fault(FieldLength.keyTooLong, -1, at: start) }
+        guard keyBytes <= Self.mostKeyBytes else { return fault(FieldWriteResult.keyTooLong, -1, at: start) }
         rows.count = out - rows.base
         ordinals.append(numbers[0])
         starts.append(start)
@@ -220,8 +220,8 @@ struct ChunkRows {
     private func put(_ numbers: SIMD8<Int64>, at place: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
         var out = place
         for index in 0..<self.numbers {
-            FieldBytes.put(Int32(8), at: out)
-            FieldBytes.put(numbers[index], at: out + 4)
+            BinaryFieldEncoder.put(Int32(8), at: out)
+            BinaryFieldEncoder.put(numbers[index], at: out + 4)
             out += 12
         }
         return out
@@ -245,18 +245,18 @@ struct ChunkRows {
         child: Int32 = 0,
         isWhole: Bool = false,
         numbers: SIMD8<Int64> = .zero
-    ) -> RowFault? {
+    ) -> RowError? {
         let width = columns.count
         let words = (width &+ 63) >> 6
         var present = 0
         for word in 0..<words { present &+= presence[row.firstPresenceWord &+ word].nonzeroBitCount }
         var size = layout.defaultLength &+ 64 &+ 12 &* (masks &+ self.numbers)
-        size &+= Self.fieldBytes &* width &+ FieldBytes.slack
+        size &+= Self.fieldBytes &* width &+ BinaryFieldEncoder.slack
         for cell in cells[row.firstCell..<row.firstCell &+ present] { size &+= Int(cell.length) }
-        guard size <= Self.mostRowBytes else { return RowFault(reason: .rowTooLarge, attribute: -1) }
+        guard size <= Self.mostRowBytes else { return RowError(reason: .rowTooLarge, attribute: -1) }
         let start = rows.count
         var out = rows.room(size)
-        FieldBytes.put(Int16(truncatingIfNeeded: names.count), at: out)
+        BinaryFieldEncoder.put(Int16(truncatingIfNeeded: names.count), at: out)
         out += 2
         out =
             masks > 0
@@ -277,32 +277,32 @@ struct ChunkRows {
             let cell = isPresent ? cells[next] : layout.defaults[index]
             if isPresent { next &+= 1 }
             var length = layout.types[index].put(cell, isPresent ? source : defaults, at: out + 4)
-            if length == FieldLength.hasNUL, layout.replacesNUL {
+            if length == FieldWriteResult.hasNUL, layout.replacesNUL {
                 let text = (isPresent ? source : defaults).text(of: cell)
                 rows.count = out - rows.base
                 // The rest of the row comes after it.
-                out = rows.room(size &+ FieldBytes.lengthReplacingNUL(text))
-                length = FieldBytes.copyReplacingNUL(text, to: out + 4)
+                out = rows.room(size &+ BinaryFieldEncoder.lengthReplacingNUL(text))
+                length = BinaryFieldEncoder.copyReplacingNUL(text, to: out + 4)
                 replacements.append(index)
             }
-            if length < FieldLength.null {
-                guard layout.becomesNull[index], length == FieldLength.hasNUL else {
+            if length < FieldWriteResult.null {
+                guard layout.becomesNull[index], length == FieldWriteResult.hasNUL else {
                     return fault(length, index, at: start)
                 }
                 nulls.append(index)
-                FieldBytes.put(Int32(-1), at: out)
+                BinaryFieldEncoder.put(Int32(-1), at: out)
                 out += 4
                 continue
             }
-            FieldBytes.put(Int32(truncatingIfNeeded: length), at: out)
+            BinaryFieldEncoder.put(Int32(truncatingIfNeeded: length), at: out)
             out += 4 &+ max(0, length)
             if masks > 0, layout.isIdentifier[index] { keyBytes &+= length }
         }
         guard replacements.isEmpty || out - rows.base - start <= Self.mostRowBytes else {
-            return fault(FieldLength.rowTooLong, -1, at: start)
+            return fault(FieldWriteResult.rowTooLong, -1, at: start)
         }
         guard keyBytes <= Self.mostKeyBytes else {
-            return fault(FieldLength.keyTooLong, plan.identifier.first ?? -1, at: start)
+            return fault(FieldWriteResult.keyTooLong, plan.identifier.first ?? -1, at: start)
         }
         rows.count = out - rows.base
         ordinals.append(row.ordinal)
@@ -323,19 +323,19 @@ struct ChunkRows {
         replacements.removeAll()
     }
 
-    private mutating func fault(_ length: Int, _ attribute: Int, at start: Int) -> RowFault {
+    private mutating func fault(_ length: Int, _ attribute: Int, at start: Int) -> RowError {
         nulls.removeAll()
         replacements.removeAll()
         rows.count = start
-        let reason: RowFault.Reason =
+        let reason: RowError.Reason =
             switch length {
-            case FieldLength.hasNUL: .nulCharacter
-            case FieldLength.outOfRange: .outOfRange
-            case FieldLength.keyTooLong: .identifierTooLong
-            case FieldLength.rowTooLong: .rowTooLarge
+            case FieldWriteResult.hasNUL: .nulCharacter
+            case FieldWriteResult.outOfRange: .outOfRange
+            case FieldWriteResult.keyTooLong: .identifierTooLong
+            case FieldWriteResult.rowTooLong: .rowTooLarge
             default: .wrongForm
             }
-        return RowFault(reason: reason, attribute: attribute)
+        return RowError(reason: reason, attribute: attribute)
     }
 
     /// Writes what staged rows have before the attributes.
@@ -351,10 +351,10 @@ struct ChunkRows {
         at place: UnsafeMutableRawPointer
     ) -> UnsafeMutableRawPointer {
         var out = place
-        FieldBytes.put(Int32(8), at: out)
-        FieldBytes.put(row.ordinal, at: out + 4)
-        FieldBytes.put(Int32(4), at: out + 12)
-        FieldBytes.put(child, at: out + 16)
+        BinaryFieldEncoder.put(Int32(8), at: out)
+        BinaryFieldEncoder.put(row.ordinal, at: out + 4)
+        BinaryFieldEncoder.put(Int32(4), at: out + 12)
+        BinaryFieldEncoder.put(child, at: out + 16)
         out += 20
         var next = row.firstCell
         let replaced = isWhole ? plan.replacedCount : 0
@@ -373,12 +373,12 @@ struct ChunkRows {
                     next &+= 1
                 }
             }
-            FieldBytes.put(Int32(8), at: out)
-            FieldBytes.put(bits, at: out + 4)
+            BinaryFieldEncoder.put(Int32(8), at: out)
+            BinaryFieldEncoder.put(bits, at: out + 4)
             out += 12
         }
-        FieldBytes.put(Int32(1), at: out)
-        FieldBytes.put(UInt8(row.unmet < 0 ? 0 : 1), at: out + 4)
+        BinaryFieldEncoder.put(Int32(1), at: out)
+        BinaryFieldEncoder.put(UInt8(row.unmet < 0 ? 0 : 1), at: out + 4)
         return out + 5
     }
 

@@ -35,16 +35,16 @@ enum ServerNames {
     /// Those that the server keeps for itself, and those that fall together with one that is the column's own, get
     /// `_2`, `_3` ….
     static func columns(_ names: [String]) -> [String] {
-        let system = Set(systemColumns.map { ExactText($0) })
-        func isKept(_ name: String) -> Bool { name.utf8.count <= longest && !system.contains(ExactText(name)) }
+        let system = Set(systemColumns.map { BytewiseString($0) })
+        func isKept(_ name: String) -> Bool { name.utf8.count <= longest && !system.contains(BytewiseString(name)) }
         var used = system
         var given: [String?] = names.map { name in
-            isKept(name) && used.update(with: ExactText(name)) == nil ? name : nil
+            isKept(name) && used.update(with: BytewiseString(name)) == nil ? name : nil
         }
         for (place, name) in names.enumerated() where given[place] == nil {
             var number = 1
             var free = fitting(name)
-            while used.update(with: ExactText(free)) != nil {
+            while used.update(with: BytewiseString(free)) != nil {
                 number += 1
                 free = fitting("\(name)_\(number)")
             }

@@ -25,10 +25,10 @@ extension ServerTables {
                 [.text(quoted(model.entities[index].table))]
             )
             for row in rows {
-                let name = try ExactText(row.text(0))
+                let name = try BytewiseString(row.text(0))
                 guard
                     let place = model.entities[index].attributes.firstIndex(where: {
-                        ExactText(ServerNames.fitting($0.column)) == name
+                        BytewiseString(ServerNames.fitting($0.column)) == name
                     })
                 else { continue }
                 let attribute = model.entities[index].attributes[place]

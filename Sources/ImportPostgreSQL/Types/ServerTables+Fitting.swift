@@ -92,7 +92,7 @@ extension ServerTables {
         let (stored, count) = try Self.columns(of: entity.table, connection)
         var added: [ServerColumn] = []
         for column in columns {
-            guard let found = stored.first(where: { ExactText($0.name) == ExactText(column.name) }) else {
+            guard let found = stored.first(where: { BytewiseString($0.name) == BytewiseString(column.name) }) else {
                 try checkCase(of: column, stored, entity, label: label)
                 added.append(column)
                 continue
@@ -156,8 +156,8 @@ extension ServerTables {
         _ connection: ServerConnection,
         label: String
     ) throws {
-        let names = Set(columns.map { ExactText($0.name) })
-        guard let column = stored.first(where: { $0.isRequired && !names.contains(ExactText($0.name)) }),
+        let names = Set(columns.map { BytewiseString($0.name) })
+        guard let column = stored.first(where: { $0.isRequired && !names.contains(BytewiseString($0.name)) }),
             try entity.identifier.isEmpty || !hasRows(entity.table, connection)
         else { return }
         throw ImportError(
@@ -182,7 +182,8 @@ extension ServerTables {
         label: String
     ) throws {
         let lower = column.name.asciiLowercased
-        guard let near = stored.first(where: { ExactText($0.name.asciiLowercased) == ExactText(lower) }) else { return }
+        guard let near = stored.first(where: { BytewiseString($0.name.asciiLowercased) == BytewiseString(lower) })
+        else { return }
         throw disagreement(
             entity,
             column,

@@ -20,7 +20,7 @@ extension ServerTables {
     private static func identifierColumns(of entity: EntityDescription) -> [ServerColumn] {
         let columns = ServerColumn.all(of: entity)
         return entity.identifier.compactMap { name in
-            columns.first { ExactText($0.attribute.name) == ExactText(name) }
+            columns.first { BytewiseString($0.attribute.name) == BytewiseString(name) }
         }
     }
 
@@ -42,8 +42,8 @@ extension ServerTables {
         let columns = identifierColumns(of: entity)
         guard !columns.isEmpty else { return }
         let indexes = try self.indexes(of: entity.table, connection)
-        let wanted = Set(columns.map { ExactText($0.name) })
-        if indexes.contains(where: { $0.isUnique && Set($0.columns.map { ExactText($0) }) == wanted }) { return }
+        let wanted = Set(columns.map { BytewiseString($0.name) })
+        if indexes.contains(where: { $0.isUnique && Set($0.columns.map { BytewiseString($0) }) == wanted }) { return }
         // `IF NOT EXISTS` would be content with a table or a view of that name.
         var name = identifierName(of: entity.table)
         var number = 2
@@ -88,11 +88,11 @@ extension ServerTables {
             [.text(ServerNames.fitting(entity.table))]
         )
         // Objects that differ in the identifier differ in more columns, too. Of json an index has the text, which has no name.
-        let wanted = Set(identifierColumns(of: entity).map { ExactText($0.type == .json ? "" : $0.name) })
-        var found: [Int64: Set<ExactText>] = [:]
+        let wanted = Set(identifierColumns(of: entity).map { BytewiseString($0.type == .json ? "" : $0.name) })
+        var found: [Int64: Set<BytewiseString>] = [:]
         for row in rows {
             if try row.bool(1) { return true }
-            found[try row.integer(0), default: []].insert(ExactText(try row.text(2)))
+            found[try row.integer(0), default: []].insert(BytewiseString(try row.text(2)))
         }
         return found.values.contains { !wanted.isSubset(of: $0) }
     }
@@ -124,7 +124,9 @@ extension ServerTables {
         let columns = ServerColumn.all(of: entity)
         var lists: [[ServerColumn]] = []
         for names in entity.indexes + wanted.wanted {
-            let list = names.compactMap { name in columns.first { ExactText($0.attribute.name) == ExactText(name) } }
+            let list = names.compactMap { name in
+                columns.first { BytewiseString($0.attribute.name) == BytewiseString(name) }
+            }
             let isKnown = lists.contains { $0.map(\.name) == list.map(\.name) }
             if list.count == names.count, !list.isEmpty, !isKnown { lists.append(list) }
         }
@@ -152,8 +154,8 @@ extension ServerTables {
         _ connection: ServerConnection
     ) throws -> String? {
         let indexes = try self.indexes(of: table, connection)
-        let keys = columns.map { ExactText($0.name) }
-        if indexes.contains(where: { $0.columns.map { ExactText($0) } == keys }) { return nil }
+        let keys = columns.map { BytewiseString($0.name) }
+        if indexes.contains(where: { $0.columns.map { BytewiseString($0) } == keys }) { return nil }
         let wanted = ([table] + columns.map(\.attribute.column)).joined(separator: "_")
         var name = ServerNames.fitting(wanted)
         var number = 2

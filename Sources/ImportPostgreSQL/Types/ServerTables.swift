@@ -61,14 +61,14 @@ enum ServerTables {
     /// - Throws: `ImportError` where a name is reserved, something else than a table has it, or two are one on the
     ///   server; `ServerFailure`.
     static func check(_ names: [String], _ connection: ServerConnection, label: String) throws {
-        var owners: [ExactText: String] = [:]
+        var owners: [BytewiseString: String] = [:]
         for name in names {
             try check(name, of: name)
             guard !name.asciiLowercased.hasPrefix("_import_") else {
                 throw ImportError(.nameTaken, "the table name \(name) is reserved", advice: otherName)
             }
-            if let other = owners.updateValue(name, forKey: ExactText(ServerNames.fitting(name))),
-                ExactText(other) != ExactText(name)
+            if let other = owners.updateValue(name, forKey: BytewiseString(ServerNames.fitting(name))),
+                BytewiseString(other) != BytewiseString(name)
             {
                 throw ImportError(
                     .nameTaken,
@@ -83,7 +83,7 @@ enum ServerTables {
         }
     }
 
-    private static var otherName: ImportText {
+    private static var otherName: MessageText {
         "Give the entity another name with \(.entity), or another table in the model."
     }
 

@@ -17,7 +17,7 @@ extension Source {
 }
 
 /// What putting a field comes to where it is not the field's length.
-enum FieldLength {
+enum FieldWriteResult {
     /// NULL.
     static let null = -1
     /// Text with U+0000.
@@ -38,11 +38,11 @@ extension ServerType {
     /// - Parameters:
     ///   - cell: as decoding has it: text for texts, UUIDs, decimals, JSON and dates, unless those are numbers.
     ///   - place: has room for 24 bytes and the cell's text.
-    /// - Returns: its length in bytes, from 0; or one of `FieldLength`.
+    /// - Returns: its length in bytes, from 0; or one of `FieldWriteResult`.
     @inline(__always)
     func put(_ cell: Cell, _ source: Source, at place: UnsafeMutableRawPointer) -> Int {
         switch cell.tag {
-        case .null: FieldLength.null
+        case .null: FieldWriteResult.null
         case .integer: putInteger(Int64(bitPattern: cell.payload), at: place)
         case .real: putReal(Double(bitPattern: cell.payload), at: place)
         case .chunkText: putText(source.chunk, cell, at: place)
@@ -55,21 +55,21 @@ extension ServerType {
     private func putInteger(_ value: Int64, at place: UnsafeMutableRawPointer) -> Int {
         switch self {
         case .bigint:
-            FieldBytes.put(value, at: place)
+            BinaryFieldEncoder.put(value, at: place)
             return 8
         case .integer:
-            guard let value = Int32(exactly: value) else { return FieldLength.outOfRange }
-            FieldBytes.put(value, at: place)
+            guard let value = Int32(exactly: value) else { return FieldWriteResult.outOfRange }
+            BinaryFieldEncoder.put(value, at: place)
             return 4
         case .smallint:
-            guard let value = Int16(exactly: value) else { return FieldLength.outOfRange }
-            FieldBytes.put(value, at: place)
+            guard let value = Int16(exactly: value) else { return FieldWriteResult.outOfRange }
+            BinaryFieldEncoder.put(value, at: place)
             return 2
         case .boolean:
-            FieldBytes.put(UInt8(value == 0 ? 0 : 1), at: place)
+            BinaryFieldEncoder.put(UInt8(value == 0 ? 0 : 1), at: place)
             return 1
         case .text, .real, .double, .numeric, .uuid, .bytea, .timestamptz, .timestamp, .json:
-            return FieldLength.wrongForm
+            return FieldWriteResult.wrongForm
         }
     }
 
@@ -77,40 +77,42 @@ extension ServerType {
     private func putReal(_ value: Double, at place: UnsafeMutableRawPointer) -> Int {
         switch self {
         case .double:
-            FieldBytes.put(value.bitPattern, at: place)
+            BinaryFieldEncoder.put(value.bitPattern, at: place)
             return 8
         case .real:
-            FieldBytes.put(Float(value).bitPattern, at: place)
+            BinaryFieldEncoder.put(Float(value).bitPattern, at: place)
             return 4
         case .text, .smallint, .integer, .bigint, .numeric, .boolean, .uuid, .bytea, .timestamptz, .timestamp, .json:
-            return FieldLength.wrongForm
+            return FieldWriteResult.wrongForm
         }
     }
 
     @inline(__always)
     private func putText(_ base: UnsafeRawPointer?, _ cell: Cell, at place: UnsafeMutableRawPointer) -> Int {
         let count = Int(cell.length)
-        guard let base else { return count == 0 && (self == .text || self == .json) ? 0 : FieldLength.wrongForm }
+        guard let base else { return count == 0 && (self == .text || self == .json) ? 0 : FieldWriteResult.wrongForm }
         let text = base + Int(truncatingIfNeeded: cell.payload)
         switch self {
         case .text, .json:
-            return FieldBytes.copyText(text, count, to: place) ? count : FieldLength.hasNUL
+            return BinaryFieldEncoder.copyText(text, count, to: place) ? count : FieldWriteResult.hasNUL
         case .uuid:
-            return count == 36 && FieldBytes.putUUID(text, at: place) ? 16 : FieldLength.wrongForm
+            return count == 36 && BinaryFieldEncoder.putUUID(text, at: place) ? 16 : FieldWriteResult.wrongForm
         case .timestamptz, .timestamp:
-            guard count == 24, let instant = FieldBytes.microseconds(text) else { return FieldLength.wrongForm }
-            FieldBytes.put(instant, at: place)
+            guard count == 24, let instant = BinaryFieldEncoder.microseconds(text) else {
+                return FieldWriteResult.wrongForm
+            }
+            BinaryFieldEncoder.put(instant, at: place)
             return 8
         case .numeric:
-            let length = NumericField.put(text, count, at: place)
-            return length < 0 ? FieldLength.outOfRange : length
+            let length = NumericEncoder.put(text, count, at: place)
+            return length < 0 ? FieldWriteResult.outOfRange : length
         case .smallint, .integer, .bigint, .real, .double, .boolean, .bytea:
-            return FieldLength.wrongForm
+            return FieldWriteResult.wrongForm
         }
     }
 
     private func putBlob(_ base: UnsafeRawPointer?, _ cell: Cell, at place: UnsafeMutableRawPointer) -> Int {
-        guard self == .bytea else { return FieldLength.wrongForm }
+        guard self == .bytea else { return FieldWriteResult.wrongForm }
         let count = Int(cell.length)
         guard count > 0, let base else { return 0 }
         place.copyMemory(from: base + Int(truncatingIfNeeded: cell.payload), byteCount: count)

@@ -165,7 +165,7 @@ package struct BookkeepingRow {
         as type: Value.Type = Value.self,
         where isSound: (Value) -> Bool = { _ in true }
     ) throws -> Value {
-        guard let value = try? StoredJSON.decode(type, text(column)), isSound(value) else { throw damage(column) }
+        guard let value = try? BookkeepingJSON.decode(type, text(column)), isSound(value) else { throw damage(column) }
         return value
     }
 
@@ -189,7 +189,7 @@ package struct BookkeepingRow {
                 "'\(text.prefix(Self.shownCharacters))\(text.count > Self.shownCharacters ? "…" : "")'"
             case .blob(let data): "a BLOB of \(data.count) bytes"
             }
-        return ImportError(damaged: StoreProtection.path(of: database), "\(table).\(column) is \(value)")
+        return ImportError(damaged: UntrustedStoreGuard.path(of: database), "\(table).\(column) is \(value)")
     }
 }
 

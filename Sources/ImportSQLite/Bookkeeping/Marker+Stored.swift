@@ -31,7 +31,7 @@ extension Marker {
                 """
         )
         try statement.execute(arguments: [
-            source, byteOffset, recordOrdinal, recordPath, try StoredJSON.encode(chunkStart), chunkRecords,
+            source, byteOffset, recordOrdinal, recordPath, try BookkeepingJSON.encode(chunkStart), chunkRecords,
             chunkHash, bytes, chunksDone, commits, seconds, job,
         ])
     }

@@ -20,7 +20,7 @@ extension RecordedFile {
         self.state = state
         // Both are recorded at once. Either may be any number of 64 bits.
         guard let device = try row.optionalNumber("device", in: .min ... .max) else { return }
-        number = FileNumber(
+        number = DeviceAndInode(
             device: dev_t(truncatingIfNeeded: device),
             inode: ino_t(truncatingIfNeeded: try row.rowID("inode"))
         )

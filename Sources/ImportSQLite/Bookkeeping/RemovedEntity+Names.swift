@@ -6,9 +6,9 @@ import ImportSources
 extension RemovedEntity {
     /// What an entity is called once it is gone.
     package static func name(of entity: String, in model: ModelLayout, _ database: Database) throws -> String {
-        let taken = Set(model.entities.map { ExactText($0.name) })
+        let taken = Set(model.entities.map { BytewiseString($0.name) })
         var (name, number) = ("\(entity) (gone)", 1)
-        while try taken.contains(ExactText(name)) || isKnown(name, database) {
+        while try taken.contains(BytewiseString(name)) || isKnown(name, database) {
             number += 1
             name = "\(entity) (gone \(number))"
         }

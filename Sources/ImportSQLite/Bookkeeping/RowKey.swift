@@ -144,7 +144,7 @@ package struct RowKey: Hashable {
     /// Makes bytes a function's value.
     static func give(_ bytes: [UInt8], to context: OpaquePointer?) {
         bytes.withUnsafeBytes {
-            sqlite3_result_blob(context, $0.baseAddress, Int32(clamping: $0.count), SQLiteBytes.copied)
+            sqlite3_result_blob(context, $0.baseAddress, Int32(clamping: $0.count), SQLiteDestructor.copied)
         }
     }
 
@@ -213,12 +213,18 @@ package struct RowKey: Hashable {
                 text.withUnsafeBytes {
                     let start = $0.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!
                     let characters = start.assumingMemoryBound(to: CChar.self)
-                    sqlite3_bind_text(statement, parameter, characters, Int32(clamping: $0.count), SQLiteBytes.copied)
+                    sqlite3_bind_text(
+                        statement,
+                        parameter,
+                        characters,
+                        Int32(clamping: $0.count),
+                        SQLiteDestructor.copied
+                    )
                 }
             case .blob:
                 text.withUnsafeBytes {
                     let start = $0.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!
-                    sqlite3_bind_blob(statement, parameter, start, Int32(clamping: $0.count), SQLiteBytes.copied)
+                    sqlite3_bind_blob(statement, parameter, start, Int32(clamping: $0.count), SQLiteDestructor.copied)
                 }
             }
             parameter += 1

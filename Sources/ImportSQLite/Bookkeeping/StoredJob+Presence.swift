@@ -23,7 +23,7 @@ extension StoredJob {
                 GROUP BY table_name COLLATE NOCASE
                 HAVING sum(_import_entity.inserted + updated + unchanged + ignored) > 0
                 """,
-            arguments: [id, try entities.map { try StoredJSON.encode($0) }]
+            arguments: [id, try entities.map { try BookkeepingJSON.encode($0) }]
         )
         let tables = try rows.map { row in
             let name = try row.text("table_name")
@@ -47,11 +47,11 @@ extension StoredJob {
         guard try TableFingerprint.isPossible(table, database),
             let fingerprint = try TableFingerprint(of: table, database),
             columns.isSuperset(of: fingerprint.columns),
-            try !StoredMigration.exists(since: id, database)
+            try !MigrationHistory.exists(since: id, database)
         else { return false }
         let (compared, changed) = try fingerprint.compare(table, database)
         guard changed * 2 <= compared else { return false }
-        let ranges = try InsertedRows.ranges(of: table, job: id, database)
+        let ranges = try InsertedRowRanges.ranges(of: table, job: id, database)
         guard ranges.reduce(0, { $0 + Int64($1.count) }) >= inserted else { return false }
         let count = try database.makeStatement(sql: "SELECT count(*) FROM \(name) WHERE rowid BETWEEN ? AND ?")
         let left = try ranges.reduce(Int64(0)) {

@@ -41,8 +41,8 @@ extension StoredJob {
         (self.isEnded, keepsUndo, self.isModelFinal) = (isEnded, stored.keepsUndo, isModelFinal)
         guard let stored = try Self.document("model", of: row, database) else { return }
         let model = try? ModelDescription(stored: Array(stored.text("content").utf8))
-        let names = Set((model?.entities ?? []).map { ExactText($0.name) })
-        guard let model, sources.flatMap(\.entities).allSatisfy({ names.contains(ExactText($0)) }) else {
+        let names = Set((model?.entities ?? []).map { BytewiseString($0.name) })
+        guard let model, sources.flatMap(\.entities).allSatisfy({ names.contains(BytewiseString($0)) }) else {
             throw stored.damage("content")
         }
         self.model = model
@@ -94,8 +94,8 @@ extension StoredJob {
                 );
                 """,
             arguments: [
-                "sources": try StoredJSON.encode(sources), "token": token, "state": state.rawValue,
-                "options": try StoredJSON.encode(StoredOptions(of: self)), "directory": chunkDirectory,
+                "sources": try BookkeepingJSON.encode(sources), "token": token, "state": state.rawValue,
+                "options": try BookkeepingJSON.encode(StoredOptions(of: self)), "directory": chunkDirectory,
             ]
         )
         id = database.lastInsertedRowID
@@ -125,7 +125,7 @@ extension StoredJob {
     package func saveOptions(_ database: Database) throws {
         try database.execute(
             sql: "UPDATE _import_job SET options = ? WHERE id = ?",
-            arguments: [try StoredJSON.encode(StoredOptions(of: self)), id]
+            arguments: [try BookkeepingJSON.encode(StoredOptions(of: self)), id]
         )
     }
 
@@ -140,7 +140,7 @@ extension StoredJob {
     /// Writes what is known of a job's sources.
     package static func save(_ sources: [Source], of job: Int64, _ database: Database) throws {
         let sql = "UPDATE _import_document SET content = ? WHERE id = (SELECT sources FROM _import_job WHERE id = ?)"
-        try database.execute(sql: sql, arguments: [try StoredJSON.encode(sources), job])
+        try database.execute(sql: sql, arguments: [try BookkeepingJSON.encode(sources), job])
     }
 
     /// Takes over what is known of the sources now, after they were found to be the same.

@@ -27,8 +27,8 @@ package struct StoredTable {
         package var isBinary: Bool { columns.allSatisfy { $0?.collation.uppercased() == "BINARY" } }
 
         /// The columns, in its order and in lower case; nil where there is an expression among them.
-        package var names: [ExactText]? {
-            let names = columns.compactMap { $0.map { ContinuedEntity.folded($0.name) } }
+        package var names: [BytewiseString]? {
+            let names = columns.compactMap { $0.map { ExistingEntity.folded($0.name) } }
             return names.count == columns.count ? names : nil
         }
 
@@ -95,7 +95,7 @@ package struct StoredTable {
     }
 
     package func column(_ name: String) -> StoredColumn? {
-        columns.first { ContinuedEntity.folded($0.name) == ContinuedEntity.folded(name) }
+        columns.first { ExistingEntity.folded($0.name) == ExistingEntity.folded(name) }
     }
 
     /// The column that is another name of the row id (<https://www.sqlite.org/lang_createtable.html#rowid>).
@@ -145,5 +145,5 @@ package struct StoredTable {
 
 extension Sequence<String> {
     /// The names as those of columns are compared.
-    package var folded: [ExactText] { map(ContinuedEntity.folded) }
+    package var folded: [BytewiseString] { map(ExistingEntity.folded) }
 }

@@ -107,7 +107,7 @@ package struct TableFingerprint {
                 )
                 """,
             arguments: [
-                "fingerprint": try StoredJSON.encode(
+                "fingerprint": try BookkeepingJSON.encode(
                     Content(
                         last: last ?? 0,
                         columns: columns,

@@ -31,8 +31,8 @@ package enum StoreConnection {
             // Up to here SQLite has read nothing of the file, and opened nothing beside it.
             guard let file = file ?? StoreFile(store) else { throw StoreFile.isGone(store) }
             try file.check()
-            if StoreProtection.hasMoved(database) { throw file.isAnother }
-            try StoreProtection.apply(to: database)
+            if UntrustedStoreGuard.hasMoved(database) { throw file.isAnother }
+            try UntrustedStoreGuard.apply(to: database)
             database.add(transactionObserver: StoreFileGuard(file, keeping: interruption), extent: .databaseLifetime)
             waitForWriters(database, until: interruption)
             try database.execute(
@@ -93,7 +93,7 @@ package enum StoreConnection {
             _ = try? database.checkpoint(.full)
             try file.check()
             if leavesWAL { try WALMode.leave(database) }
-            try StoreProtection.setTidiesUp(true, database)
+            try UntrustedStoreGuard.setTidiesUp(true, database)
         }
     }
 
@@ -120,7 +120,7 @@ package enum StoreConnection {
         configuration.readonly = access(store, W_OK) != 0
         configuration.allowsUnsafeTransactions = keepsTransactions
         configuration.prepareDatabase { database in
-            try StoreProtection.apply(to: database)
+            try UntrustedStoreGuard.apply(to: database)
             try database.execute(sql: "PRAGMA query_only = 1")
         }
         return try opening(store) { try DatabaseQueue(path: store, configuration: configuration) }

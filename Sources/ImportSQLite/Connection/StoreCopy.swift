@@ -8,7 +8,7 @@ package enum StoreCopy {
     /// - Parameter path: where no file is.
     /// - Throws: `ImportError`.
     package static func make(of store: String, at path: String, _ interruption: Interruption) throws {
-        guard FileNumber(store) != nil else { return }
+        guard DeviceAndInode(store) != nil else { return }
         do {
             let source = try StoreConnection.reader(store)
             defer { try? source.retire() }

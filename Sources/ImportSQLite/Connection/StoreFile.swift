@@ -7,13 +7,13 @@ package struct StoreFile: Sendable {
     /// The store's path as it was given.
     package let name: String
     private let path: String
-    private let number: FileNumber
+    private let number: DeviceAndInode
 
     /// The file that is there; nil where there is none.
     package init?(_ store: String) {
         name = store
         path = URL(fileURLWithPath: store).path
-        guard let number = FileNumber(path) else { return nil }
+        guard let number = DeviceAndInode(path) else { return nil }
         self.number = number
     }
 
@@ -52,13 +52,13 @@ package struct StoreFile: Sendable {
     }
 
     /// Whether the path still leads to the file.
-    package var isInPlace: Bool { FileNumber(path) == number }
+    package var isInPlace: Bool { DeviceAndInode(path) == number }
 
     /// Makes sure that the path still leads to the file.
     ///
     /// - Throws: `ImportError` with `.io`.
     package func check() throws {
-        switch FileNumber(path) {
+        switch DeviceAndInode(path) {
         case number: return
         case nil: throw Self.isGone(name)
         default: throw isAnother

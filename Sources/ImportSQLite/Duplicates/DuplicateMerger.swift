@@ -19,7 +19,7 @@ final class DuplicateMerger {
     private let removal: Statement
     /// Updates by the attributes that they set.
     private var updates: [[Int]: Statement] = [:]
-    private var presence: PresenceRuns.Block?
+    private var presence: PresenceMasks.Block?
 
     init(_ database: Database, job: Int64, position: Int, plan: EntityPlan) throws {
         self.database = database
@@ -43,7 +43,7 @@ final class DuplicateMerger {
     /// - Parameters:
     ///   - changes: gets the objects that are changed, the rows that are gone, and what their records came to.
     ///   - waiting: records without rows; those that came between two rows of an object are merged in their turn.
-    func run(_ changes: inout EntityChanges, _ waiting: IncompleteRecords? = nil) throws {
+    func run(_ changes: inout EntityChanges, _ waiting: IncompleteRecordQueue? = nil) throws {
         try waiting?.prepareMerging()
         let keys = plan.identifier.map { columns[$0] }
         // The plus signs keep SQLite from walking along an index, so that the rows are sorted before the first is seen.
@@ -51,7 +51,7 @@ final class DuplicateMerger {
         let sorted = try database.makeStatement(
             sql: "SELECT rowid, \(keys.joined(separator: ", ")) FROM \(table) ORDER BY \(order)"
         )
-        let cursor = try IdentifierCursor(
+        let cursor = try DuplicateCursor(
             sorted,
             declaredTypes: plan.identifier.map { plan.entity.attributes[$0].declaredType }
         )
@@ -120,7 +120,7 @@ final class DuplicateMerger {
         )
         presence = try Row.fetchOne(statement, arguments: [job, position, rowID]).map {
             let row = BookkeepingRow($0, of: "_import_presence", database)
-            return PresenceRuns.Block(firstRowID: try row.rowID("first_rowid"), bytes: try row.bytes("runs"))
+            return PresenceMasks.Block(firstRowID: try row.rowID("first_rowid"), bytes: try row.bytes("runs"))
         }
         guard let mask = presence?.mask(of: rowID, plan: plan) else {
             throw ImportError(strayRow: rowID, in: plan.entity.table)
@@ -141,7 +141,7 @@ extension ImportError {
 }
 
 /// Walks over rows that are sorted by identifier, and says which have the same one as the row before.
-private final class IdentifierCursor {
+private final class DuplicateCursor {
     private let cursor: RowCursor
     private let declaredTypes: [String]
     private var last: [UInt8] = []

@@ -16,7 +16,7 @@ enum IncompleteRecord {
         _ plan: EntityPlan,
         chunk: [UInt8]
     ) -> [UInt8] {
-        var numbers = PackedNumbers()
+        var numbers = LEB128Buffer()
         var next = row.firstCell
         for attribute in plan.attributes.indices {
             if batch.isPresent(attribute, in: row) {
@@ -42,7 +42,7 @@ enum IncompleteRecord {
     ///
     /// - Returns: false where another program has written something else.
     static func decode(_ content: [UInt8], _ plan: EntityPlan, into batch: inout RowBatch) -> Bool {
-        var numbers = PackedNumbers.Reader(content)
+        var numbers = LEB128Buffer.Reader(content)
         return numbers.readRow(of: plan, into: &batch)
     }
 
@@ -54,7 +54,7 @@ enum IncompleteRecord {
         _ plan: EntityPlan,
         byteOffset: Int64
     ) -> (nulled: [String], all: [RecordError])? {
-        var (numbers, batch) = (PackedNumbers.Reader(content), RowBatch())
+        var (numbers, batch) = (LEB128Buffer.Reader(content), RowBatch())
         guard numbers.readRow(of: plan, into: &batch), var errors = numbers.nextErrors(of: plan) else { return nil }
         for attribute in plan.attributes.indices
         where plan.attributes[attribute].isRequired && !batch.isPresent(attribute, in: batch.rows[0]) {
@@ -81,7 +81,7 @@ extension RowBatch {
     }
 }
 
-extension PackedNumbers {
+extension LEB128Buffer {
     fileprivate mutating func append(_ cell: Cell, of attribute: Int, chunk: [UInt8], own: [UInt8]) {
         append(UInt64(attribute))
         // Where a text was does not matter any more.
@@ -98,7 +98,7 @@ extension PackedNumbers {
     }
 }
 
-extension PackedNumbers.Reader {
+extension LEB128Buffer.Reader {
     /// Reads the cells up to the number that is no attribute's, or the end.
     fileprivate mutating func readRow(of plan: EntityPlan, into batch: inout RowBatch) -> Bool {
         batch.cells.removeAll(keepingCapacity: true)

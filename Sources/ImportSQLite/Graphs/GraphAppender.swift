@@ -17,15 +17,15 @@ package final class GraphAppender {
     }
 
     package let plan: GraphPlan
-    package let statements: GraphStatements
+    package let statements: LinkStatementCache
     /// The writers of the entities' rows, by their indexes.
     package let writers: [RowWriter]
-    package let joins: [JoinWriter?]
-    private let keys: DeferredKeys
+    package let joins: [JoinTableWriter?]
+    private let keys: AppendedIdentifiers
     private let job: Int64
     private let listIndexes: ListIndexes
     /// Copies what batches have laid out; nil where that is nothing.
-    let copier: GraphCopier?
+    let copier: ImageGraphCopier?
     /// The texts of defaults, by entity.
     private let defaultBytes: [UnsafeMutableBufferPointer<UInt8>]
     /// What a nested object does to a stored one, by relationship.
@@ -60,7 +60,7 @@ package final class GraphAppender {
     ///   out.
     package init(_ database: Database, plan: GraphPlan, job: Int64, keyed: Set<Int32>?) throws {
         self.plan = plan
-        statements = try GraphStatements(database)
+        statements = try LinkStatementCache(database)
         writers = try plan.nodes.map { node in
             let constraints = try TableConstraints(of: node.plan.entity, database)
             return try RowWriter(database, plan: node.plan, constraints: constraints)
@@ -73,7 +73,7 @@ package final class GraphAppender {
         let connection = statements.connection
         joins = try plan.layout.relationships.indices.map { relationship in
             guard plan.layout.relationships[relationship].shape == .join else { return nil }
-            return try JoinWriter(connection, relationship, plan.layout)
+            return try JoinTableWriter(connection, relationship, plan.layout)
         }
         policies = plan.layout.relationships.map(\.description.onConflict)
         highestRowID = try plan.nodes.map { node in
@@ -85,10 +85,10 @@ package final class GraphAppender {
             else { return nil }
             return try connection.prepare("SELECT max(rowid) FROM \(table.quotedIdentifier)")
         }
-        keys = try DeferredKeys(database, plan, job: job)
+        keys = try AppendedIdentifiers(database, plan, job: job)
         self.job = job
         listIndexes = try ListIndexes(database, plan.layout)
-        copier = try keyed.map { try GraphCopier(database, plan, keyed: $0) }
+        copier = try keyed.map { try ImageGraphCopier(database, plan, keyed: $0) }
     }
 
     deinit {
@@ -104,9 +104,9 @@ package final class GraphAppender {
     /// - Throws: `DatabaseError` when SQLite fails.
     package func append(
         _ batch: borrowing RowBatch,
-        _ image: RowImage?,
+        _ image: DatabaseImage?,
         _ found: LateRejects,
-        _ memory: inout AppendingMemory,
+        _ memory: inout AppendCache,
         _ changes: [EntityChanges]
     ) throws -> Outcome? {
         guard batch.graph.records.allSatisfy(\.isAppendable) else { return nil }
@@ -124,9 +124,9 @@ package final class GraphAppender {
     /// - Returns: whether all records are of new objects, or left out.
     private func write(
         _ batch: borrowing RowBatch,
-        _ image: RowImage?,
+        _ image: DatabaseImage?,
         _ values: Values,
-        _ memory: inout AppendingMemory,
+        _ memory: inout AppendCache,
         _ work: inout Work
     ) throws -> Bool {
         try keys.prepare(&memory.identifiers)
@@ -199,7 +199,7 @@ package final class GraphAppender {
     private func writeIdentified(
         _ batch: borrowing RowBatch,
         _ values: RowValues,
-        _ memory: inout AppendingMemory,
+        _ memory: inout AppendCache,
         _ work: inout Work
     ) throws -> Bool {
         for record in batch.graph.records.indices {
@@ -253,7 +253,7 @@ package final class GraphAppender {
         _ row: Int,
         _ batch: borrowing RowBatch,
         _ values: RowValues,
-        _ memory: inout AppendingMemory,
+        _ memory: inout AppendCache,
         _ highest: inout [Int64?]
     ) throws -> RowWriter.Effect {
         let (own, nested) = (batch.rows[row], batch.graph.nested[row])

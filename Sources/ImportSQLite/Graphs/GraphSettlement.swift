@@ -11,8 +11,8 @@ struct GraphSettlement {
     private let job: StoredJob
     private let plan: GraphPlan
     private let layout: ModelLayout
-    private let statements: GraphStatements
-    private let links: GraphLinks
+    private let statements: LinkStatementCache
+    private let links: LinkWriter
     private let wasAppending: Bool
     private let check: () throws -> Void
     private var changes: [EntityChanges]
@@ -41,8 +41,8 @@ struct GraphSettlement {
         }
         plan = try GraphPlan(model, onConflict: job.options.onConflict, transformers: .standard)
         layout = plan.layout
-        statements = try GraphStatements(database)
-        links = GraphLinks(layout, statements, job: job.id)
+        statements = try LinkStatementCache(database)
+        links = LinkWriter(layout, statements, job: job.id)
         changes = plan.nodes.enumerated().map { index, node in
             EntityChanges(entity: node.plan.entity.name, table: node.plan.entity.table, position: index)
         }
@@ -107,7 +107,7 @@ struct GraphSettlement {
         }
     }
 
-    private mutating func deleteIfUnlinked(_ target: RowKey, _ form: GraphLinkForm) throws {
+    private mutating func deleteIfUnlinked(_ target: RowKey, _ form: LinkStatements) throws {
         let destination = layout.table(of: form.destination).quotedIdentifier
         // Of a link in columns it is the row id: the identifier may be gone with the link.
         let condition = form.isJoin ? form.destinationKey.map { "\($0) = ?" }.joined(separator: " AND ") : "rowid = ?"
@@ -142,7 +142,7 @@ struct GraphSettlement {
         if wholeEntities.contains(placement.destination) { return 0 }
         let isJoin = placement.shape == .join
         var open: Int64 = 0
-        for (holder, form) in GraphLinkForm.all(index, layout) {
+        for (holder, form) in LinkStatements.all(index, layout) {
             let dangling = form.dangling(in: layout, destination: placement.destination)
             switch placement.description.unresolved {
             case .keep, .reject: break
@@ -158,7 +158,7 @@ struct GraphSettlement {
         return open
     }
 
-    private mutating func makeStubs(_ index: Int, _ form: GraphLinkForm, _ dangling: String) throws {
+    private mutating func makeStubs(_ index: Int, _ form: LinkStatements, _ dangling: String) throws {
         let width = Int32(layout.key(of: layout.relationships[index].destination).count)
         while true {
             // A page at a time, as each is looked for by what is there.
@@ -200,7 +200,7 @@ struct GraphSettlement {
             [.key(key), .key(values)]
         )
         let rowID = sqlite3_last_insert_rowid(statements.connection)
-        try GraphStubs(layout, statements).add(key, of: destination)
+        try StubRows(layout, statements).add(key, of: destination)
         try links.referBack(rowID, destination, key: key)
         changes[destination].insert(rowID)
         changes[destination].nested.stubs += 1
@@ -208,7 +208,7 @@ struct GraphSettlement {
     }
 
     /// Links whose rows have not come.
-    private mutating func settleWaiting(_ index: Int, _ form: GraphLinkForm) throws -> Int64 {
+    private mutating func settleWaiting(_ index: Int, _ form: LinkStatements) throws -> Int64 {
         switch layout.relationships[index].description.unresolved {
         case .keep, .reject: break
         case .null:
@@ -220,7 +220,7 @@ struct GraphSettlement {
                 targets.append(RowKey(bytes: $0.bytes(of: 0)))
             }
             // Of what is named by other attributes, nobody knows the identifier.
-            for target in targets where target.bytes.first != GraphLinks.mark {
+            for target in targets where target.bytes.first != LinkWriter.mark {
                 try makeStub(target, of: index)
                 var outcome = GraphWriter.Outcome()
                 let rowID = sqlite3_last_insert_rowid(statements.connection)
@@ -231,7 +231,7 @@ struct GraphSettlement {
     }
 
     /// Mandatory to-ones that are empty though their other side might have stated them.
-    private func countMissing(_ index: Int, _ form: GraphLinkForm) throws {
+    private func countMissing(_ index: Int, _ form: LinkStatements) throws {
         let placement = layout.relationships[index]
         guard !placement.description.isOptional, !placement.description.isToMany, placement.owner == index,
             placement.shape == .oneToMany || placement.shape == .oneToOne

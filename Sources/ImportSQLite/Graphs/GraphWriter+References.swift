@@ -4,7 +4,7 @@ import ImportModel
 /// References that make a reject of their record where they lead to nothing when the job ends.
 extension GraphWriter {
     /// What makes rejects of a batch's records, by their ordinals.
-    func unresolvedTargets(in batch: borrowing RowBatch) throws -> [Int64: UnresolvedTargets] {
+    func unresolvedTargets(in batch: borrowing RowBatch) throws -> [Int64: DanglingTargets] {
         guard plan.rejectsUnresolved, let first = batch.graph.records.first, let last = batch.graph.records.last else {
             return [:]
         }
@@ -40,7 +40,7 @@ extension GraphWriter {
 
     /// Keeps what a list, or a to-one that another row has, names that is not there yet.
     func noteReferences(
-        _ list: [GraphLinks.Target],
+        _ list: [LinkWriter.Target],
         of relationship: Int,
         from key: RowKey,
         ordinal: Int64
@@ -50,7 +50,7 @@ extension GraphWriter {
         for target in list {
             var bytes: [UInt8]
             if let values = target.values {
-                bytes = [GraphLinks.mark] + values.bytes
+                bytes = [LinkWriter.mark] + values.bytes
             } else if let other = target.key, !other.hasNull, try !isStored(placement.destination, other) {
                 bytes = other.bytes
             } else {
@@ -70,14 +70,14 @@ extension GraphWriter {
     /// The errors of a record that states what leads to nothing: it is decoded once more, to find where.
     package func errors(
         of record: Int,
-        _ targets: UnresolvedTargets,
+        _ targets: DanglingTargets,
         _ batch: borrowing RowBatch,
         _ found: LateRejects
     ) throws -> [RecordError] {
         again.isUnmet = { [layout] relationship, cells, isNamed, values in
             let key = RowKey(cells, values)
             return targets.contains(
-                isNamed ? [GraphLinks.mark] + key.bytes : key.bytes,
+                isNamed ? [LinkWriter.mark] + key.bytes : key.bytes,
                 of: layout.name(of: relationship)
             )
         }

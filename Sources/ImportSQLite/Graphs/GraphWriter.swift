@@ -49,7 +49,7 @@ package final class GraphWriter {
         }
 
         /// Whether the record has an object in another list than its owner's since.
-        func hasClaimed(_ key: RowKey, _ form: GraphLinkForm, from owner: RowKey) -> Bool {
+        func hasClaimed(_ key: RowKey, _ form: LinkStatements, from owner: RowKey) -> Bool {
             guard !claims.isEmpty, let claim = claims[ClaimKey(owner: form.owner, key: key)] else { return false }
             return claim.source != owner || claim.row < 0
         }
@@ -88,12 +88,12 @@ package final class GraphWriter {
     package let layout: ModelLayout
     /// Decodes records whose objects are what stored ones are.
     package let again: SecondPassDecoder
-    package let kinds: StoredEntityFinder
-    package let statements: GraphStatements
-    package let links: GraphLinks
-    package let unmet: UnresolvedReferences
+    package let kinds: SQLiteSubentityLookup
+    package let statements: LinkStatementCache
+    package let links: LinkWriter
+    package let unmet: DanglingReferences
     private let database: Database
-    package let stubs: GraphStubs
+    package let stubs: StubRows
     private var writers: [Int: RowWriter] = [:]
     package var outcome = Outcome()
     /// The cells of the batch at hand, with those filled in that are known only now.
@@ -103,17 +103,17 @@ package final class GraphWriter {
     /// The errors of values that became null in records that were decoded here.
     package var errors = ErrorCounts()
     /// The rows that the records of the batch at hand are about; nil where nobody asks for them.
-    package var seen: TouchedRows?
+    package var seen: RetainedRows?
 
     package init(_ database: Database, plan: GraphPlan, job: Int64, options: JobOptions) throws {
         self.database = database
         self.plan = plan
         layout = plan.layout
-        statements = try GraphStatements(database)
-        links = GraphLinks(layout, statements, job: job)
-        unmet = UnresolvedReferences(job: job)
-        kinds = StoredEntityFinder(layout, statements)
-        stubs = GraphStubs(layout, statements)
+        statements = try LinkStatementCache(database)
+        links = LinkWriter(layout, statements, job: job)
+        unmet = DanglingReferences(job: job)
+        kinds = SQLiteSubentityLookup(layout, statements)
+        stubs = StubRows(layout, statements)
         again = SecondPassDecoder(plan: plan, options: options, kinds: kinds)
     }
 
@@ -263,7 +263,7 @@ package final class GraphWriter {
                     let key = self.key(of: row, batch, values)
                     let entity = Int(batch.rows[row].entity)
                     try links.name(relationship, named, row: row, rowID: rowID, of: entity, key: key, &outcome)
-                    let target = GraphLinks.Target(key: nil, row: -1, values: named)
+                    let target = LinkWriter.Target(key: nil, row: -1, values: named)
                     try noteReferences([target], of: relationship, from: key, ordinal: batch.rows[row].ordinal)
                 }
             case .refers(let relationship, let row, let other):

@@ -30,9 +30,9 @@ struct ListPositions {
     mutating func next(_ count: Int) -> [Int64] { (0..<count).map { _ in next(nil).position } }
 }
 
-extension GraphLinks.Target {
+extension LinkWriter.Target {
     /// The bytes by which a link to it is kept, while its row is there and while it waits for one.
-    var waitingKey: [UInt8]? { values.map { [GraphLinks.mark] + $0.bytes } ?? key?.bytes }
+    var waitingKey: [UInt8]? { values.map { [LinkWriter.mark] + $0.bytes } ?? key?.bytes }
 }
 
 extension OpaquePointer {

@@ -5,13 +5,13 @@ import ImportModel
 /// The rejects of a store, by their numbers.
 package protocol RejectLookup {
     /// - Returns: nil where there is none.
-    func reject(_ number: Int64) throws -> KnownReject?
+    func reject(_ number: Int64) throws -> RejectStatus?
     /// How long a reject's record was, and its bytes, or the first of them.
     func record(_ number: Int64) throws -> (length: Int64, bytes: [UInt8])?
 }
 
 /// What a store knows of a reject without its record.
-package struct KnownReject {
+package struct RejectStatus {
     package let job: Int64
     package let ordinal: Int64
     package let entity: String
@@ -26,12 +26,12 @@ package struct KnownReject {
 }
 
 /// The rejects of a SQLite store, as one transaction sees them.
-struct StoredRejects: RejectLookup {
+struct SQLiteRejectLookup: RejectLookup {
     let database: Database
 
-    func reject(_ number: Int64) throws -> KnownReject? {
+    func reject(_ number: Int64) throws -> RejectStatus? {
         try row(number, "SELECT job, ordinal, entity, state FROM _import_reject WHERE id = ?").map { row in
-            KnownReject(
+            RejectStatus(
                 job: try row.number("job"),
                 ordinal: try row.number("ordinal"),
                 entity: try row.text("entity"),

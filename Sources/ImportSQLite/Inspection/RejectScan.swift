@@ -53,8 +53,8 @@ package struct RejectScan {
     /// Calls `body` with each reject, job by job in source order.
     ///
     /// - Returns: what is wrong where some cannot be read; the others are given nevertheless.
-    /// - Throws: as `OpenedStore.read` does, and what `body` throws.
-    package func run(_ store: OpenedStore, _ body: (StoreInspection.Reject) throws -> Void) throws -> ImportError? {
+    /// - Throws: as `ReadOnlyStore.read` does, and what `body` throws.
+    package func run(_ store: ReadOnlyStore, _ body: (StoreInspection.Reject) throws -> Void) throws -> ImportError? {
         var last: Key?
         var damaged: [(number: Int64, what: ImportError)] = []
         var count = 0

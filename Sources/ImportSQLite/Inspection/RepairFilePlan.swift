@@ -206,7 +206,7 @@ extension RetryPlan {
         _ store: Database
     ) throws {
         let places = Dictionary(
-            (entities ?? job.model?.entities.map(\.name) ?? []).enumerated().map { (ExactText($1), $0) },
+            (entities ?? job.model?.entities.map(\.name) ?? []).enumerated().map { (BytewiseString($1), $0) },
             uniquingKeysWith: { first, _ in first }
         )
         try store.execute(
@@ -219,7 +219,7 @@ extension RetryPlan {
                 """
         )
         try forEachLine(after: ordinal) { line in
-            guard let place = places[ExactText(line.entity)] else {
+            guard let place = places[BytewiseString(line.entity)] else {
                 throw ImportError.unknownRetriedEntity(line.entity)
             }
             try statement.execute(arguments: [job.id, line.ordinal, line.reject, place, line.isText, line.key])

@@ -158,7 +158,7 @@ package struct RepairLine {
         let token = reader.tape.token(index, in: line)
         guard token.hasEscapes else { return String(decoding: token.bytes.buffer, as: UTF8.self) }
         var bytes: [UInt8] = []
-        _ = Unescaping.append(token.bytes, to: &bytes)
+        _ = JSONUnescaper.append(token.bytes, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 }

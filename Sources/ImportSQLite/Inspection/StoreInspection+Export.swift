@@ -23,7 +23,7 @@ public struct RejectExport: Sendable, Hashable {
 }
 
 /// Rejects on their way out.
-package struct RejectLines {
+package struct RejectExporter {
     /// What was written.
     package private(set) var export = RejectExport()
     private let format: RejectExport.Format
@@ -74,7 +74,7 @@ extension StoreInspection {
         as format: RejectExport.Format,
         _ body: ([UInt8]) throws -> Void
     ) throws -> RejectExport {
-        var lines = RejectLines(as: format)
+        var lines = RejectExporter(as: format)
         let damage = try scanRejects(selection) { try lines.append($0, to: body) }
         try lines.flush(to: body)
         if let damage { throw damage }
@@ -96,8 +96,8 @@ extension StoreInspection {
         toFile path: String,
         overwrites: Bool = false
     ) throws -> RejectExport {
-        let file = try ExportFile(path: path, overwrites: overwrites)
-        var lines = RejectLines(as: format)
+        let file = try AtomicFile(path: path, overwrites: overwrites)
+        var lines = RejectExporter(as: format)
         let damage = try scanRejects(selection) { try lines.append($0) { try file.write($0[...]) } }
         try lines.flush { try file.write($0[...]) }
         try file.finish()
@@ -111,7 +111,7 @@ extension StoreInspection {
     package func forEachRepairLine(_ selection: RejectSelection, _ body: (ArraySlice<UInt8>) throws -> Void) throws
         -> Int64
     {
-        var lines = RejectLines(as: .repairLines, leavesOutPartial: true)
+        var lines = RejectExporter(as: .repairLines, leavesOutPartial: true)
         let damage = try scanRejects(selection) { try lines.append($0) { try body($0[...]) } }
         try lines.flush { try body($0[...]) }
         if let damage { throw damage }

@@ -48,11 +48,11 @@ extension StoreInspection {
                     FROM _import_entity WHERE table_name <> '' ORDER BY job, position
                     """
             )
-            var names: [ExactText: String] = [:]
-            var expected: [ExactText: Int64] = [:]
+            var names: [BytewiseString: String] = [:]
+            var expected: [BytewiseString: Int64] = [:]
             for row in rows {
                 let name = try row.text("table_name")
-                let table = ContinuedEntity.folded(name)
+                let table = ExistingEntity.folded(name)
                 names[table] = names[table] ?? name
                 // Before its first import, and what each has inserted.
                 let before = try row.number("rows_before")

@@ -38,24 +38,24 @@ extension StoreInspection {
             guard !jobs.isEmpty else { throw noImport }
             guard let model = jobs.last(where: { $0.model?.isFlat == false })?.model else { return }
             let layout = try ModelLayout(importing: model)
-            let statements = try GraphStatements(database)
+            let statements = try LinkStatementCache(database)
             for relationship in layout.relationships.indices {
-                try forEachUnresolved(GraphLinkForm(relationship, layout), layout, statements, body)
+                try forEachUnresolved(LinkStatements(relationship, layout), layout, statements, body)
             }
         }
     }
 
     private func forEachUnresolved(
-        _ form: GraphLinkForm,
+        _ form: LinkStatements,
         _ layout: ModelLayout,
-        _ statements: GraphStatements,
+        _ statements: LinkStatementCache,
         _ body: (UnresolvedReference) throws -> Void
     ) throws {
         let placement = layout.relationships[form.relationship]
         let width = Int32(form.destinationKey.count)
         let key = layout.key(of: placement.destination)
         if placement.shape == .join || placement.owner == form.relationship && placement.shape != .ownedDestination {
-            let references = GraphLinkForm.all(form.relationship, layout).map { _, form in
+            let references = LinkStatements.all(form.relationship, layout).map { _, form in
                 "SELECT \(form.danglingKey) FROM \(form.dangling(in: layout, destination: placement.destination))"
             }
             let columns = (1...max(1, width)).map(String.init).joined(separator: ", ")
@@ -73,7 +73,7 @@ extension StoreInspection {
             [.text(form.name)]
         ) { row in
             let bytes = row.bytes(of: 0)
-            let target = RowKey(bytes: bytes.first == GraphLinks.mark ? Array(bytes.dropFirst()) : bytes)
+            let target = RowKey(bytes: bytes.first == LinkWriter.mark ? Array(bytes.dropFirst()) : bytes)
             let identifier = target.texts(in: form.names.isEmpty ? key : [])
             let count = sqlite3_column_int64(row, 1)
             try body(UnresolvedReference(relationship: form.name, identifier: identifier, count: count))

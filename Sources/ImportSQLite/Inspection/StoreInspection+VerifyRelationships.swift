@@ -12,10 +12,10 @@ extension StoreInspection {
         var checks = [Self.nestedCheck(subject, report)]
         let later = try StoredJob.all(database).filter { $0.id > job.id }
         guard job.state == .finished, later.allSatisfy({ $0.model?.isFlat == true }),
-            try !StoredMigration.isSuperseded(job.id, database),
+            try !MigrationHistory.isSuperseded(job.id, database),
             try layout.tables.allSatisfy({ try database.tableExists($0.name) })
         else { return checks }
-        let statements = try GraphStatements(database)
+        let statements = try LinkStatementCache(database)
         checks.append(try elementCheck(subject, layout, job.id, statements))
         guard later.isEmpty else { return checks }
         checks.append(try referenceCheck(subject, layout, report, statements))
@@ -49,15 +49,15 @@ extension StoreInspection {
         _ subject: String,
         _ layout: ModelLayout,
         _ report: ImportReport,
-        _ statements: GraphStatements
+        _ statements: LinkStatementCache
     ) throws -> Check {
         var (open, counted): (Int64, Int64) = (0, 0)
         for relationship in layout.relationships.indices {
             let placement = layout.relationships[relationship]
-            let form = GraphLinkForm(relationship, layout)
+            let form = LinkStatements(relationship, layout)
             counted = counted.addingClamped(report.unresolved?[form.name] ?? 0)
             if placement.shape == .join || placement.owner == relationship && placement.shape != .ownedDestination {
-                for (_, form) in GraphLinkForm.all(relationship, layout) {
+                for (_, form) in LinkStatements.all(relationship, layout) {
                     open += try statements.countOfDangling(form, layout, to: placement.destination)
                 }
             }
@@ -75,9 +75,9 @@ extension StoreInspection {
         _ subject: String,
         _ layout: ModelLayout,
         _ job: Int64,
-        _ statements: GraphStatements
+        _ statements: LinkStatementCache
     ) throws -> Check {
-        let links = GraphLinks(layout, statements, job: job)
+        let links = LinkWriter(layout, statements, job: job)
         let lost = try links.lost().map { index, count in
             "\(layout.name(of: index).printable) has \(count), which "
                 + (links.isNamedByRowID(index) ? "the next import takes away" : "a record of their object takes away")
@@ -90,11 +90,13 @@ extension StoreInspection {
         )
     }
 
-    private func partnerCheck(_ subject: String, _ layout: ModelLayout, _ statements: GraphStatements) throws -> Check {
+    private func partnerCheck(_ subject: String, _ layout: ModelLayout, _ statements: LinkStatementCache) throws
+        -> Check
+    {
         var shared: Int64 = 0
         for (relationship, placement) in layout.relationships.enumerated()
         where placement.shape == .oneToOne && placement.owner == relationship {
-            shared += try statements.integer(GraphLinkForm(relationship, layout).countOfShared) ?? 0
+            shared += try statements.integer(LinkStatements(relationship, layout).countOfShared) ?? 0
         }
         return Check(
             "no two objects share the partner of a one-to-one",

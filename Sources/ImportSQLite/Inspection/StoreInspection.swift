@@ -8,7 +8,7 @@ import ImportSources
 public struct StoreInspection: Sendable {
     package let store: String
     /// What is open already, and what ends reading; nil where it opens the store for each question.
-    private let connection: (opened: OpenedStore, interruption: Interruption)?
+    private let connection: (opened: ReadOnlyStore, interruption: Interruption)?
 
     /// Nothing is opened before it is asked.
     public init(store: any FileLocation) {
@@ -17,7 +17,7 @@ public struct StoreInspection: Sendable {
     }
 
     /// Asks by a connection that is open already, and stays open.
-    package init(_ opened: OpenedStore, _ interruption: Interruption) {
+    package init(_ opened: ReadOnlyStore, _ interruption: Interruption) {
         store = opened.name
         connection = (opened, interruption)
     }
@@ -86,7 +86,7 @@ public struct StoreInspection: Sendable {
 
     /// - Returns: what is wrong where some rejects cannot be read; the others are given nevertheless.
     func scanRejects(_ selection: RejectSelection, _ body: (Reject) throws -> Void) throws -> ImportError? {
-        let opened = try OpenedStore(store)
+        let opened = try ReadOnlyStore(store)
         defer { opened.close() }
         guard let scan = try opened.read({ try RejectScan(selection, $0) }) else { throw noImport }
         return try scan.run(opened, body)
@@ -163,7 +163,7 @@ public struct StoreInspection: Sendable {
 
     package func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
         if let (opened, interruption) = connection { return try opened.readBookkeeping(interruption, body) }
-        let opened = try OpenedStore(store)
+        let opened = try ReadOnlyStore(store)
         defer { opened.close() }
         return try opened.read(body)
     }

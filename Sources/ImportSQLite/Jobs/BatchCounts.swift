@@ -32,7 +32,7 @@ struct BatchCounts {
         besides more: borrowing LedgerCounts = LedgerCounts(),
         _ moreErrors: ErrorCounts? = nil,
         of chunk: ChunkEntry,
-        _ progress: inout JobProgress,
+        _ progress: inout CommitState,
         _ database: Database
     ) throws {
         var errors = batch.errors
@@ -55,7 +55,7 @@ struct BatchCounts {
 
     private func writeLedger(
         _ ledger: borrowing LedgerCounts,
-        _ progress: inout JobProgress,
+        _ progress: inout CommitState,
         _ database: Database
     ) throws {
         guard !ledger.keys.isEmpty else { return }
@@ -86,7 +86,7 @@ struct BatchCounts {
                 WHERE job = ? AND position = ?
                 """
         )
-        try InsertedRows.save(changes, job: job.id, database)
+        try InsertedRowRanges.save(changes, job: job.id, database)
         for (index, change) in changes.enumerated() {
             try change.nested.save(job: job.id, position: index, database)
             let read = recordsRead(index, batch, changes)
@@ -152,7 +152,7 @@ struct BatchCounts {
     func log(
         _ changes: [EntityChanges],
         of batch: borrowing RowBatch,
-        _ progress: inout JobProgress,
+        _ progress: inout CommitState,
         _ database: Database
     ) throws -> MergeNotification {
         for index in progress.totals.indices where index < changes.count {

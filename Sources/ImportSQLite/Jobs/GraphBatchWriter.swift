@@ -14,7 +14,7 @@ final class GraphBatchWriter {
     /// Whether it is known which lists have elements without an object; tables that were empty have none.
     private var isLostKnown: Bool
 
-    /// - Parameter laysOutRows: whether batches have rows and links laid out; the connection then has an `AttachedImage`.
+    /// - Parameter laysOutRows: whether batches have rows and links laid out; the connection then has an `AttachedDatabaseImage`.
     init(
         _ database: Database,
         _ plan: GraphPlan,
@@ -35,7 +35,7 @@ final class GraphBatchWriter {
     }
 
     /// The images of a batch's objects and links; nil where there are none.
-    static func images(_ graph: GraphPlan, _ database: Database) throws -> RowImageSchema? {
+    static func images(_ graph: GraphPlan, _ database: Database) throws -> DatabaseImageSchema? {
         guard try String.fetchOne(database, sql: "PRAGMA encoding") == "UTF-8", FastGraphPlan(graph) != nil else {
             return nil
         }
@@ -48,7 +48,7 @@ final class GraphBatchWriter {
             let isFree =
                 try stored.columns.allSatisfy { $0.defaultText == nil }
                 && stored.indexes.allSatisfy {
-                    try !$0.isUnique || $0.isPrimaryKey || TableAdditions.isNoted($0.name, database)
+                    try !$0.isUnique || $0.isPrimaryKey || SchemaAdditions.isNoted($0.name, database)
                 }
                 && !database.exists(
                     "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE",
@@ -59,7 +59,7 @@ final class GraphBatchWriter {
         let links = try LinkTable.all(of: graph.layout).enumerated().map { place, links in
             try links.plan(index: graph.nodes.count + place)
         }
-        return RowImageSchema(graph.plans + links, keyed: keyed)
+        return DatabaseImageSchema(graph.plans + links, keyed: keyed)
     }
 
     /// The errors of records that were decoded only when the last batch was written.
@@ -72,17 +72,17 @@ final class GraphBatchWriter {
     ///   - seen: gets the rows that the records are about; nil where nobody asks for them.
     ///   - long: does what may take long, in its place.
     /// - Returns: the rejects that were found only now.
-    /// - Throws: `StaleImage` where rows that are laid out have to be looked up; `DatabaseError` when SQLite fails.
+    /// - Throws: `LayoutInvalidated` where rows that are laid out have to be looked up; `DatabaseError` when SQLite fails.
     func write(
         _ batch: borrowing RowBatch,
-        _ image: RowImage?,
+        _ image: DatabaseImage?,
         _ found: LateRejects,
         source: Int,
-        _ progress: inout JobProgress,
-        _ memory: inout AppendingMemory,
+        _ progress: inout CommitState,
+        _ memory: inout AppendCache,
         _ changes: inout [EntityChanges],
         _ ledger: inout LedgerCounts,
-        _ seen: inout TouchedRows?,
+        _ seen: inout RetainedRows?,
         _ database: Database,
         long: (() throws -> Void) throws -> Void
     ) throws -> [RowBatch.Reject] {
@@ -99,9 +99,9 @@ final class GraphBatchWriter {
             changes = outcome.changes
             return outcome.refused.map { reject($0.record, $0.errors) }
         }
-        if image != nil { throw StaleImage(entity: 0) }
+        if image != nil { throw LayoutInvalidated(entity: 0) }
         if progress.isAppending {
-            try long { try AppendingJob.end(job, writer.layout, database) }
+            try long { try AppendMode.end(job, writer.layout, database) }
             progress.isAppending = false
         }
         writer.seen = seen

@@ -17,7 +17,7 @@ package final class SQLiteDestination: OrderedDestination, RecordDestination {
     private var session: StoreSession?
     package private(set) var isLost = false
     /// Finds rows by a predicate; nil where nobody asks for any.
-    package var rowSelection: StoredMirror.RowSelection?
+    package var rowSelection: MirrorDeletion.RowSelection?
 
     /// - Parameters:
     ///   - path: the store's, without symbolic links.
@@ -73,7 +73,7 @@ package final class SQLiteDestination: OrderedDestination, RecordDestination {
     package func read<Result>(_ body: (any JournalReader) throws -> Result) throws -> Result {
         let database = exists ? try StoreConnection.reader(path) : nil
         defer { try? database?.retire() }
-        let journal = ClosedJournal(store: path, connection: database)
+        let journal = ReadOnlyJournal(store: path, connection: database)
         _ = try journal.readIfThere { try BookkeepingSchema.checkFormat($0, store: path) }
         return try body(journal)
     }
@@ -143,9 +143,9 @@ package final class SQLiteDestination: OrderedDestination, RecordDestination {
         _ model: ModelDescription,
         started: ContinuousClock.Instant,
         _ interruption: Interruption
-    ) throws -> StoreWriters {
+    ) throws -> StoreWriterFactory {
         guard let session else { throw ImportError(.fault, at: path, "the store is not open") }
-        return try StoreWriters(session, job, model, durability: durability, started: started, interruption)
+        return try StoreWriterFactory(session, job, model, durability: durability, started: started, interruption)
     }
 
     package func close(after job: StoredJob) throws -> ImportReport {
@@ -191,7 +191,7 @@ package final class SQLiteDestination: OrderedDestination, RecordDestination {
             try BookkeepingSchema.prepareBookkeeping($0, store: store)
             try file.save($0)
         }
-        let made = try ExportFile(newFile: path)
+        let made = try AtomicFile(newFile: path)
         // Nothing is written to it before.
         file.number = try made.number
         try RecordedFile.record(records) { [file] in try file.save($0) }

@@ -9,10 +9,10 @@ extension StoreSession: Journal {
 
     package func bringUp() throws { try write { try BookkeepingSchema.prepareBookkeeping($0, store: store) } }
 
-    package func begin(_ planned: StoredJob, _ beginning: JobBeginning) throws -> AdoptedModel {
+    package func begin(_ planned: StoredJob, _ beginning: JobStart) throws -> JobModelResult {
         try record { database in
             var job = planned
-            var (merges, messages): ([MergeNotification], [ImportText]) = ([], [])
+            var (merges, messages): ([MergeNotification], [MessageText]) = ([], [])
             try BookkeepingSchema.prepareBookkeeping(
                 database,
                 store: store,
@@ -33,7 +33,7 @@ extension StoreSession: Journal {
             if !job.takesChunks {
                 try RecordedFile(chunksOf: job, isMade: beginning.makesChunkDirectory).save(database)
             }
-            return AdoptedModel(job: job, merges: merges, messages: messages)
+            return JobModelResult(job: job, merges: merges, messages: messages)
         }
     }
 
@@ -53,8 +53,8 @@ extension StoreSession: Journal {
         by job: StoredJob,
         _ transformers: TransformerRegistry,
         isFinal: Bool,
-        _ infer: ([String: ContinuedEntity], _ isTaken: @escaping (String) throws -> Bool) throws -> ModelDescription
-    ) throws -> AdoptedModel {
+        _ infer: ([String: ExistingEntity], _ isTaken: @escaping (String) throws -> Bool) throws -> ModelDescription
+    ) throws -> JobModelResult {
         try write { database in
             var job = job
             var reset: MergeNotification?
@@ -68,7 +68,7 @@ extension StoreSession: Journal {
             }
             let adopted = try job.adopt(model, transformers, isFinal: isFinal, database, store: store)
             try checkMirror(job, database)
-            return AdoptedModel(
+            return JobModelResult(
                 job: job,
                 merges: [reset].compactMap(\.self) + adopted.merges,
                 messages: adopted.messages
@@ -86,10 +86,10 @@ extension StoreSession: Journal {
             let hasChanged = zip(job.sources, sources).contains { $0.description != $1 }
             try job.refresh(sources, database)
             var merge: MergeNotification?
-            if hasChanged, let model = job.model, try JobReversal.hasRefused(job.id, database) {
+            if hasChanged, let model = job.model, try JobRollback.hasRefused(job.id, database) {
                 // Which records are rejects is known of those that were there.
-                try ImportUndo.restart(job.id, database)
-                merge = try JobReversal(job: job.id).takeBack(ModelLayout(importing: model), {}, database)
+                try ImportUndoLog.restart(job.id, database)
+                merge = try JobRollback(job: job.id).takeBack(ModelLayout(importing: model), {}, database)
                 try database.delete(job: job.id, from: ["_import_unmet"])
             }
             if let retry {
@@ -158,8 +158,8 @@ extension StoreSession: Journal {
             try StoreSchema.makePrimaryKeys(of: job, database)
             let changed = try tables(database)
             try TableFingerprint.record(changed, database)
-            if let undone = job.change?.undoes { try InsertedRows.forgetEnds(of: undone, database) }
-            try InsertedRows.noteEnds(of: changed, job: job.id, database)
+            if let undone = job.change?.undoes { try InsertedRowRanges.forgetEnds(of: undone, database) }
+            try InsertedRowRanges.noteEnds(of: changed, job: job.id, database)
             for table in try database.hasTable("_import_seen") ? job.tables : [] {
                 // A job that comes after one says what is to go.
                 try database.execute(
@@ -167,7 +167,7 @@ extension StoreSession: Journal {
                     arguments: [job.id, table]
                 )
             }
-            try ImportUndo.finish(job, database)
+            try ImportUndoLog.finish(job, database)
             if keepsChunks { try RecordedFile.keepChunks(of: job, database) }
             try BookkeepingSchema.dropEmpty(database)
             return try MergeLog.append([], of: job.id, isFinished: true, database)
@@ -177,13 +177,13 @@ extension StoreSession: Journal {
     package func takeBackUnresolved(_ job: StoredJob, _ interruption: Interruption) throws -> MergeNotification? {
         guard let model = job.model, model.rejectsUnresolved else { return nil }
         return try writeIndexes(interruption) { database in
-            let references = UnresolvedReferences(job: job.id)
+            let references = DanglingReferences(job: job.id)
             let layout = try ModelLayout(importing: model)
             guard
-                try references.find(layout, GraphStatements(database), check: { try interruption.check() })
+                try references.find(layout, LinkStatementCache(database), check: { try interruption.check() })
             else { return nil }
-            try ImportUndo.restart(job.id, database)
-            return try JobReversal(job: job.id).takeBack(layout, { try interruption.check() }, database)
+            try ImportUndoLog.restart(job.id, database)
+            return try JobRollback(job: job.id).takeBack(layout, { try interruption.check() }, database)
         }
     }
 
@@ -193,25 +193,25 @@ extension StoreSession: Journal {
         _ interruption: Interruption
     ) throws -> MergeNotification? {
         let indexes = try indexes(of: job)
-        let isPending = try readIfThere { try DeferredIdentifier.isPending(job: job.id, $0) } ?? false
+        let isPending = try readIfThere { try DeferredUniqueIndex.isPending(job: job.id, $0) } ?? false
         let isFlat = job.model?.isFlat ?? true
         let asksForIndexes = job.model?.entities.contains { !$0.indexes.isEmpty } ?? false
         guard isPending || !indexes.wanted.isEmpty || !isFlat || asksForIndexes else { return nil }
-        let sources = SourceRecords(of: job, opener: opener, interruption: interruption)
+        let sources = SourceRecordReader(of: job, opener: opener, interruption: interruption)
         return try writeIndexes(interruption) { database in
-            let log = try ImportUndo.log(of: job, database)
+            let log = try ImportUndoLog.log(of: job, database)
             defer { try? log?.end(database) }
-            var changes = try DeferredIdentifier.settle(job, database, sources: sources) { try interruption.check() }
+            var changes = try DeferredUniqueIndex.settle(job, database, sources: sources) { try interruption.check() }
             if !isFlat, var model = job.model {
                 if job.options.mirror != nil { model = try model.withWholeLists }
-                let wasAppending = try AppendingJob.exists(job.id, database)
-                if wasAppending { try AppendingJob.end(job.id, ModelLayout(importing: model), database) }
+                let wasAppending = try AppendMode.exists(job.id, database)
+                if wasAppending { try AppendMode.end(job.id, ModelLayout(importing: model), database) }
                 try interruption.check()
                 var settlement = try GraphSettlement(job, model, wasAppending: wasAppending, database) {
                     try interruption.check()
                 }
                 changes += try settlement.settle(database)
-                try JobReversal(job: job.id).forget(database)
+                try JobRollback(job: job.id).forget(database)
             }
             if let model = job.model {
                 // What accepted nothing leaves no index behind.

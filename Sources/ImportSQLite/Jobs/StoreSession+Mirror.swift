@@ -9,7 +9,7 @@ extension StoreSession {
     /// - Throws: `ImportError` with `.usage`.
     func checkMirror(_ job: StoredJob, _ database: Database) throws {
         guard let options = job.options.mirror, let model = job.model else { return }
-        try StoredMirror(job, model, options, database, selecting: rowSelection).checkScope()
+        try MirrorDeletion(job, model, options, database, selecting: rowSelection).checkScope()
     }
 
     package func mirror(
@@ -25,18 +25,18 @@ extension StoreSession {
         return try writeIndexes(interruption) { database in
             guard try !Self.isMirrored(job.id, database) else { return nil }
             try BookkeepingSchema.makeAll(database)
-            let cacheSize = try StoreConnection.makeRoomForLookups(database, StoredMirror.cacheSize)
+            let cacheSize = try StoreConnection.makeRoomForLookups(database, MirrorDeletion.cacheSize)
             defer { try? database.execute(sql: "PRAGMA cache_size = \(cacheSize)") }
             if job.state == .finished { try checkThatNobodyHasWritten(since: job, database) }
             let log = try UndoLog(job: job.id, tellsRows: false, database)
             defer { try? log.end(database) }
-            let mirror = try StoredMirror(job, model, options, database, selecting: rowSelection) {
+            let mirror = try MirrorDeletion(job, model, options, database, selecting: rowSelection) {
                 try interruption.check()
             }
             let merge = try mirror.run(transformers, log)
             if job.state == .finished {
                 try TableFingerprint.record(job.tables, database)
-                try InsertedRows.noteEnds(of: job.tables, job: job.id, database)
+                try InsertedRowRanges.noteEnds(of: job.tables, job: job.id, database)
             }
             try BookkeepingSchema.dropEmpty(database)
             return merge
@@ -50,7 +50,7 @@ extension StoreSession {
 
     /// What a job has seen says nothing any more once another job has written to its tables, or their rows have other row ids.
     private func checkThatNobodyHasWritten(since job: StoredJob, _ database: Database) throws {
-        guard try !StoredMigration.exists(since: job.id, database) else {
+        guard try !MigrationHistory.exists(since: job.id, database) else {
             throw ImportError(
                 .mirrorSuperseded,
                 at: store,
@@ -58,14 +58,14 @@ extension StoreSession {
                 advice: "Import the source once more with \(.mirror)."
             )
         }
-        let tables = Set(job.tables.map(ContinuedEntity.folded))
+        let tables = Set(job.tables.map(ExistingEntity.folded))
         let later = try BookkeepingRow.fetchAll(
             database,
             from: "_import_entity",
             sql: "SELECT job, table_name FROM _import_entity WHERE job > ? ORDER BY job",
             arguments: [job.id]
         )
-        for row in later where try tables.contains(ContinuedEntity.folded(row.text("table_name"))) {
+        for row in later where try tables.contains(ExistingEntity.folded(row.text("table_name"))) {
             throw ImportError(
                 .mirrorSuperseded,
                 at: store,

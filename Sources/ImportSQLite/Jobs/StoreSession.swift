@@ -6,7 +6,7 @@ import ImportSources
 ///
 /// The importer's lock is held meanwhile. The last connection to close takes the WAL away from under those that come next, so
 /// this one is opened before those of the workers and closed after them.
-package final class StoreSession: StoredJournal {
+package final class StoreSession: SQLiteJournalReader {
     package let store: String
     package let database: DatabaseQueue
     /// The store's file, which is written as long as it is in its place.
@@ -14,7 +14,7 @@ package final class StoreSession: StoredJournal {
     /// Whether the store is to be in WAL mode afterwards, too.
     package let keepsWAL: Bool
     /// Finds rows by a predicate; nil where nobody asks for any.
-    package var rowSelection: StoredMirror.RowSelection?
+    package var rowSelection: MirrorDeletion.RowSelection?
     /// Whether the connection is gone, which must not be used any more then.
     package private(set) var isClosed = false
 

@@ -17,11 +17,11 @@ package final class StoreWriter: BatchWriter {
     private let counts: BatchCounts
     private var writers: [RowWriter]
     /// Keeps incomplete records of the entities that may have any, by their indexes.
-    private var keepers: [Int: IncompleteRecordKeeper] = [:]
+    private var keepers: [Int: IncompleteRecordWriter] = [:]
     /// Writes records of entities that relate to one another; nil where none do.
     private var graphWriter: GraphBatchWriter?
-    package let layoutSchema: RowImageSchema?
-    private var attached: AttachedImage?
+    package let layoutSchema: DatabaseImageSchema?
+    private var attached: AttachedDatabaseImage?
     /// Keeps what rows were before; nil where the job cannot be undone.
     private var undoLog: UndoLog?
     /// Whether it is kept which rows the records are about: not where all rows are the job's own.
@@ -58,22 +58,22 @@ package final class StoreWriter: BatchWriter {
         counts = BatchCounts(job: job, plans: plans)
         let queue = try StoreConnection.writer(store, durability: durability, of: file)
         self.queue = queue
-        var attached: AttachedImage?
+        var attached: AttachedDatabaseImage?
         var graphWriter: GraphBatchWriter?
         var undoLog: UndoLog?
         var keepsSeen = false
         do {
             (layoutSchema, writers) = try queue.inDatabase { database in
                 checkpointer?.attach(to: database)
-                undoLog = try ImportUndo.log(of: job, database)
+                undoLog = try ImportUndoLog.log(of: job, database)
                 if job.options.mirror != nil {
                     let whole = try UndoLog.whole(of: job.id, database)
-                    keepsSeen = !job.tables.allSatisfy { whole.contains(ContinuedEntity.folded($0)) }
+                    keepsSeen = !job.tables.allSatisfy { whole.contains(ExistingEntity.folded($0)) }
                 }
                 if let graph {
-                    if graph.rejectsUnresolved { try JobReversal(job: job.id).watch(graph.layout, database) }
+                    if graph.rejectsUnresolved { try JobRollback(job: job.id).watch(graph.layout, database) }
                     let images = isAppending ? try GraphBatchWriter.images(graph, database) : nil
-                    if let images { attached = try AttachedImage(database, images) }
+                    if let images { attached = try AttachedDatabaseImage(database, images) }
                     graphWriter = try GraphBatchWriter(
                         database,
                         graph,
@@ -87,7 +87,7 @@ package final class StoreWriter: BatchWriter {
                 let mayRefuse = job.options.onConflict == .error || constraints.contains(where: \.canRefuse)
                 // The databases of a connection have one encoding.
                 let isUTF8 = try String.fetchOne(database, sql: "PRAGMA encoding") == "UTF-8"
-                let images = isUTF8 ? RowImageSchema(plans) : nil
+                let images = isUTF8 ? DatabaseImageSchema(plans) : nil
                 for (plan, constraints) in zip(plans, constraints) {
                     let isLookedUp = !plan.identifier.isEmpty && !deferred.contains(Int(plan.index))
                     plan.laysOutRows =
@@ -95,7 +95,9 @@ package final class StoreWriter: BatchWriter {
                     plan.keepsPlaces = mayRefuse
                     plan.keepsIncomplete = deferred.contains(Int(plan.index)) && job.mayRejectLate
                 }
-                if let images, plans.contains(where: \.laysOutRows) { attached = try AttachedImage(database, images) }
+                if let images, plans.contains(where: \.laysOutRows) {
+                    attached = try AttachedDatabaseImage(database, images)
+                }
                 return (images, try zip(plans, constraints).map { try RowWriter(database, plan: $0, constraints: $1) })
             }
         } catch {
@@ -122,7 +124,7 @@ package final class StoreWriter: BatchWriter {
         _ decoded: borrowing DecodedBatch,
         of chunk: SealedChunk,
         chunkBytes: [UInt8],
-        progress: inout JobProgress,
+        progress: inout CommitState,
         isSynced: Bool
     ) throws -> MergeNotification {
         let (batch, image) = (decoded.rows, decoded.layout)
@@ -154,14 +156,14 @@ package final class StoreWriter: BatchWriter {
 
     /// Writes a batch and everything that counts it.
     ///
-    /// - Throws: `RejectLimit.Excess` and `StaleImage`, as `commit` does.
+    /// - Throws: `RejectLimit.Excess` and `LayoutInvalidated`, as `commit` does.
     private func write(
         _ batch: borrowing RowBatch,
-        _ image: RowImage?,
+        _ image: DatabaseImage?,
         of chunk: SealedChunk,
         chunkBytes: [UInt8],
-        _ progress: inout JobProgress,
-        _ memory: inout AppendingMemory,
+        _ progress: inout CommitState,
+        _ memory: inout AppendCache,
         _ database: Database
     ) throws -> MergeNotification {
         var changes = plans.enumerated().map { index, plan in
@@ -176,7 +178,7 @@ package final class StoreWriter: BatchWriter {
         }
         let found = LateRejects(plans: plans, chunkBytes: chunkBytes)
         var ledger = LedgerCounts()
-        var seen = keepsSeen ? TouchedRows() : nil
+        var seen = keepsSeen ? RetainedRows() : nil
         let late =
             try graphWriter?.write(
                 batch,
@@ -246,7 +248,7 @@ package final class StoreWriter: BatchWriter {
     }
 
     /// The lock keeps other importers away; should it ever not, nothing is doubled.
-    private func checkThatNobodyElseCommits(_ progress: borrowing JobProgress, _ database: Database) throws {
+    private func checkThatNobodyElseCommits(_ progress: borrowing CommitState, _ database: Database) throws {
         let commits = try Int64.fetchOne(
             database.cachedStatement(sql: "SELECT commits FROM _import_job WHERE id = ?"),
             arguments: [job.id]
@@ -268,8 +270,8 @@ package final class StoreWriter: BatchWriter {
 
     // MARK: Rows
 
-    private func keeper(of index: Int, _ database: Database) throws -> IncompleteRecordKeeper {
-        let keeper = try IncompleteRecordKeeper(database, job: job, plan: plans[index])
+    private func keeper(of index: Int, _ database: Database) throws -> IncompleteRecordWriter {
+        let keeper = try IncompleteRecordWriter(database, job: job, plan: plans[index])
         keepers[index] = keeper
         return keeper
     }
@@ -277,21 +279,21 @@ package final class StoreWriter: BatchWriter {
     /// - Returns: the rejects that were found only now, by the stored objects.
     private func writeRows(
         _ batch: borrowing RowBatch,
-        _ image: RowImage?,
+        _ image: DatabaseImage?,
         _ found: LateRejects,
         source: Int,
-        _ progress: inout JobProgress,
+        _ progress: inout CommitState,
         _ changes: inout [EntityChanges],
-        _ seen: inout TouchedRows?,
+        _ seen: inout RetainedRows?,
         _ database: Database
     ) throws -> [RowBatch.Reject] {
         var late: [RowBatch.Reject] = []
         for (index, writer) in writers.enumerated() where batch.recordsRead[index] > 0 {
-            let deferred = DeferredIdentifier(job: job, position: index, plan: plans[index])
+            let deferred = DeferredUniqueIndex(job: job, position: index, plan: plans[index])
             let isDeferred = progress.deferredIdentifiers.contains(index)
-            writer.presence = isDeferred ? PresenceRuns() : nil
-            var places = isDeferred && job.options.onConflict == .error ? RecordPlaces() : nil
-            var order = RowOrder(Int32(index))
+            writer.presence = isDeferred ? PresenceMasks() : nil
+            var places = isDeferred && job.options.onConflict == .error ? RecordPositions() : nil
+            var order = PrecedingRowTracker(Int32(index))
             if let rowIDs = try image.flatMap({ try writer.copy($0, of: batch, database) }) {
                 changes[index].insert(rowIDs)
                 order.laidOutRowIDs = rowIDs

@@ -9,7 +9,7 @@ extension StoredJob {
     /// - Parameters:
     ///   - sources: where records that turn out to be rejects are read again.
     ///   - check: called between the steps; may throw.
-    package mutating func end(_ sources: SourceRecords, _ database: Database, check: () throws -> Void) throws {
+    package mutating func end(_ sources: SourceRecordReader, _ database: Database, check: () throws -> Void) throws {
         if change == nil {
             try endImport(sources, database, check)
         } else {
@@ -37,17 +37,17 @@ extension StoredJob {
     }
 
     /// Brings the rows and indexes of an import to what they would be if its sources ended here, so that its log is whole.
-    private func endImport(_ sources: SourceRecords, _ database: Database, _ check: () throws -> Void) throws {
-        let changes = try DeferredIdentifier.settle(self, database, sources: sources, check: check)
-        if let model, try AppendingJob.exists(id, database) {
-            try AppendingJob.end(id, ModelLayout(importing: model), database)
+    private func endImport(_ sources: SourceRecordReader, _ database: Database, _ check: () throws -> Void) throws {
+        let changes = try DeferredUniqueIndex.settle(self, database, sources: sources, check: check)
+        if let model, try AppendMode.exists(id, database) {
+            try AppendMode.end(id, ModelLayout(importing: model), database)
         }
         try check()
-        try JobReversal(job: id).forget(database)
+        try JobRollback(job: id).forget(database)
         try database.delete(job: id, from: ["_import_orphan", "_import_seen"])
         try removeUnusedAdditions(database)
         try StoreSchema.makePrimaryKeys(of: self, database)
-        try ImportUndo.finish(self, database)
+        try ImportUndoLog.finish(self, database)
         if !changes.allSatisfy(\.isEmpty) { _ = try MergeLog.append(changes, of: id, database) }
     }
 

@@ -63,9 +63,9 @@ extension StoredJob {
                 try deleteRows(of: table, before: row, database)
             }
         }
-        try DroppedIndexes.restore(job: id, database)
+        try DeferredIndexes.restore(job: id, database)
         try StoreSchema.makePrimaryKeys(of: self, database)
-        try TableAdditions.remove(job: id, database)
+        try SchemaAdditions.remove(job: id, database)
         try RetryOutcome.unsettle(id, database)
         try database.delete(
             job: id,

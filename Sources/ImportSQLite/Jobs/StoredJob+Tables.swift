@@ -18,7 +18,7 @@ extension StoredJob {
         isFinal: Bool = true,
         _ database: Database,
         store: String
-    ) throws -> (merges: [MergeNotification], messages: [ImportText]) {
+    ) throws -> (merges: [MergeNotification], messages: [MessageText]) {
         // What cannot be imported with, or read back, must not get into the store.
         var appended: GraphPlan?
         if model.isFlat {
@@ -28,11 +28,11 @@ extension StoredJob {
         } else {
             let plan = try GraphPlan(model, onConflict: options.onConflict, transformers: transformers)
             // The tables of another job have indexes then, or get them now.
-            if try AppendingJob.isPossible(plan, database) { appended = plan }
+            if try AppendMode.isPossible(plan, database) { appended = plan }
         }
-        try JobReversal.checkThatNoneIsOpen(model.tables, besides: id, database)
-        let merges = try DeferredIdentifier.settle(tables: model.tables, database)
-        try AppendingJob.end(tables: model.tables, database)
+        try JobRollback.checkThatNoneIsOpen(model.tables, besides: id, database)
+        let merges = try DeferredUniqueIndex.settle(tables: model.tables, database)
+        try AppendMode.end(tables: model.tables, database)
         let preparation = try StoreSchema.prepareTables(
             model,
             job: id,
@@ -41,9 +41,9 @@ extension StoredJob {
             store: store
         )
         if !model.isFlat { try BookkeepingSchema.make(["_import_link", "_import_stub", "_import_orphan"], database) }
-        if let appended { try AppendingJob.begin(id, appended, database) }
+        if let appended { try AppendMode.begin(id, appended, database) }
         if model.rejectsUnresolved {
-            try JobReversal(job: id).begin(ModelLayout(importing: model), database)
+            try JobRollback(job: id).begin(ModelLayout(importing: model), database)
         }
         try database.execute(
             sql: "UPDATE _import_job SET model = ?, is_model_final = ? WHERE id = ?",
@@ -51,7 +51,7 @@ extension StoredJob {
         )
         self.model = model
         isModelFinal = isFinal
-        if keepsUndo { try ImportUndo.begin(self, model, database) }
+        if keepsUndo { try ImportUndoLog.begin(self, model, database) }
         let layout = model.isFlat ? nil : try ModelLayout(importing: model)
         for (position, entity) in model.entities.enumerated() {
             let isThere = layout?.hasTable(position) ?? true
@@ -101,13 +101,13 @@ extension StoredJob {
             _ = try StoreSchema.prepareTables(
                 ModelLayout(importing: model),
                 job: id,
-                isAppending: AppendingJob.exists(id, database),
+                isAppending: AppendMode.exists(id, database),
                 database,
                 store: store
             )
             return
         }
-        let deferred = try DeferredIdentifier.positions(job: id, database)
+        let deferred = try DeferredUniqueIndex.positions(job: id, database)
         for (position, entity) in model.entities.enumerated() where try database.tableExists(entity.table) {
             try StoreSchema.extend(entity, job: id, database, store: store)
             guard !deferred.contains(position) else { continue }
@@ -126,7 +126,7 @@ extension StoredJob {
         )
         let taken = try takenTables(database)
         for table in tables where !taken.contains(table) {
-            try TableAdditions.remove(job: id, from: table, database)
+            try SchemaAdditions.remove(job: id, from: table, database)
         }
     }
 
@@ -161,13 +161,13 @@ extension StoredJob {
         if isEmpty { try StoreSchema.openPrimaryKey(of: entity.table, job: id, database) }
         let isDeferred =
             try isEmpty && (options.onConflict != .error || mayRejectLate && isReadableAgain)
-            && DeferredIdentifier.isPossible(entity, database)
+            && DeferredUniqueIndex.isPossible(entity, database)
         if isDeferred {
-            try DeferredIdentifier.begin(job: id, position: position, database)
+            try DeferredUniqueIndex.begin(job: id, position: position, database)
         } else {
             try StoreSchema.prepareIdentifier(of: entity, job: id, database, store: store)
         }
         guard isEmpty else { return }
-        try DroppedIndexes.drop(of: entity, job: id, position: position, includesIdentifier: isDeferred, database)
+        try DeferredIndexes.drop(of: entity, job: id, position: position, includesIdentifier: isDeferred, database)
     }
 }

@@ -4,7 +4,7 @@ import ImportSources
 
 /// What a name in a predicate or a sort means: an attribute of the record, or of the object that its to-one relationships
 /// lead to (`customer.city`), or how many objects a to-many has (`lines.count`).
-package struct AttributeTerm: ComparedTerm {
+package struct AttributeTerm: PredicateTerm {
     /// With the whole name.
     package let attribute: AttributeDescription
     /// Its value, in SQL; NULL where a relationship leads nowhere.
@@ -12,7 +12,7 @@ package struct AttributeTerm: ComparedTerm {
     /// Whether it is an attribute of the record itself.
     package let isOwn: Bool
     /// The tables that its value depends on beside the record's row, in lower case.
-    package let reached: Set<ExactText>
+    package let reached: Set<BytewiseString>
 
     package var type: AttributeType { attribute.type }
 }
@@ -22,7 +22,7 @@ extension FetchedEntity {
     package static let mostLevels = 60
 
     /// What a name means; the record's own attributes come first, and `rowid` is the row id.
-    package func term(named name: String) throws(UnknownName) -> AttributeTerm {
+    package func term(named name: String) throws(UnknownAttribute) -> AttributeTerm {
         if let attribute = description.attribute(named: name) {
             return AttributeTerm(
                 attribute: attribute,
@@ -42,7 +42,7 @@ extension FetchedEntity {
             let whole = String(decoding: name.utf8.prefix(known), as: UTF8.self) + link.name
             if link.isToMany {
                 guard tail == "count" else {
-                    throw UnknownName(
+                    throw UnknownAttribute(
                         message: "\(whole) may be several objects, of which only the number can be asked for",
                         advice: "Write \(whole).count, as in \(whole).count > 3."
                     )
@@ -55,13 +55,13 @@ extension FetchedEntity {
             entity = entity.destination(of: link)
             guard let tail else {
                 let first = entity.description.identifier.first ?? entity.description.attributes.first?.name ?? "rowid"
-                throw UnknownName(
+                throw UnknownAttribute(
                     message: "\(whole) is an object of \(entity.description.name), which cannot be compared itself",
                     advice: "Compare one of its attributes, as in \(whole).\(first) is null."
                 )
             }
             guard path.count <= Self.mostLevels else {
-                throw UnknownName(
+                throw UnknownAttribute(
                     message: "\(whole) leads through more than \(Self.mostLevels) relationships",
                     advice: "Use a shorter key path."
                 )
@@ -76,18 +76,18 @@ extension FetchedEntity {
     }
 
     /// - Parameter path: what leads to this entity, with a dot at its end.
-    private func unknown(_ name: String, after path: String) -> UnknownName {
+    private func unknown(_ name: String, after path: String) -> UnknownAttribute {
         let names = description.attributes.map(\.name)
         let links = self.links
         let (head, tail) = name.cutAtDot
         let near =
-            NearName.nearest(to: name, among: names)
+            NameSuggestion.nearest(to: name, among: names)
             ?? tail.flatMap { tail in
-                NearName.nearest(to: head, among: links.map(\.name)).map { "\($0).\(tail)" }
+                NameSuggestion.nearest(to: head, among: links.map(\.name)).map { "\($0).\(tail)" }
             }
         let shown = names.prefix(30).joined(separator: ", ") + (names.count > 30 ? ", …" : "")
         let reached = links.map { $0.isToMany ? "\($0.name).count" : "\($0.name).…" }.joined(separator: ", ")
-        return UnknownName(
+        return UnknownAttribute(
             message: "\(description.name) has no attribute \(name)"
                 + (near.map { "; did you mean \(path)\($0)?" } ?? ""),
             advice: "It has: \(shown)." + (reached.isEmpty ? "" : " Relationships: \(reached)."),
@@ -102,7 +102,7 @@ private struct RelationshipPath {
     private let table: String
     private var tables: [String] = []
     private var conditions: [String] = []
-    private var reached: Set<ExactText> = []
+    private var reached: Set<BytewiseString> = []
 
     /// - Parameter table: that of the record, by whose name a statement knows it.
     init(from table: String) { self.table = table }
@@ -112,13 +112,13 @@ private struct RelationshipPath {
     /// The name of the `number`th table, quoted.
     private func alias(_ number: Int) -> String {
         let name = "@\(number)"
-        return (ContinuedEntity.folded(name) == ContinuedEntity.folded(table) ? "@\(name)" : name).quotedIdentifier
+        return (ExistingEntity.folded(name) == ExistingEntity.folded(table) ? "@\(name)" : name).quotedIdentifier
     }
 
     /// The name of the last table.
     private var last: String { tables.isEmpty ? table.quotedIdentifier : alias(tables.count) }
 
-    mutating func append(_ link: RelationshipLink) {
+    mutating func append(_ link: RelationshipJoin) {
         let target = link.target(as: alias(tables.count + 1), where: link.source.map { "\(last).\($0)" })
         tables.append(target.table)
         conditions.append(target.condition)
@@ -131,7 +131,7 @@ private struct RelationshipPath {
     }
 
     /// The number of objects that a relationship has there.
-    func term(_ attribute: AttributeDescription, counting link: RelationshipLink) -> AttributeTerm {
+    func term(_ attribute: AttributeDescription, counting link: RelationshipJoin) -> AttributeTerm {
         let count = link.count(as: alias(tables.count + 1), where: link.source.map { "\(last).\($0)" })
         return AttributeTerm(
             attribute: attribute,
@@ -156,7 +156,7 @@ extension String {
 
 extension ImportError {
     /// A name that means nothing of an entity.
-    package init(_ unknown: UnknownName) {
+    package init(_ unknown: UnknownAttribute) {
         self.init(.unknownAttribute, "\(unknown.message)", advice: "\(unknown.advice.printable)")
     }
 }

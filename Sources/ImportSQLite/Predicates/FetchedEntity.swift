@@ -18,10 +18,10 @@ package struct FetchedEntity: Sendable {
     package var description: EntityDescription { stored.description }
 
     /// What holds for the rows that are its own; nil where all of its table are.
-    package var condition: SQLText? {
+    package var condition: SQLFragment? {
         guard let kinds = stored.kinds else { return nil }
         let marks = kinds.names.map { _ in "?" }.joined(separator: ", ")
-        return SQLText(
+        return SQLFragment(
             "\(kinds.column.quotedIdentifier) IN (\(marks))",
             kinds.names.map { .text(Array($0.utf8)) }
         )
@@ -36,21 +36,21 @@ package struct FetchedEntity: Sendable {
     // MARK: Relationships
 
     /// Its relationships that the store has, inherited ones first.
-    package var links: [RelationshipLink] { ownLinks.map(\.link) }
+    package var links: [RelationshipJoin] { ownLinks.map(\.link) }
 
     /// The same, each with whether it is declared by this entity, and not inherited.
-    package var ownLinks: [(link: RelationshipLink, isOwn: Bool)] {
+    package var ownLinks: [(link: RelationshipJoin, isOwn: Bool)] {
         guard let index = stored.index, let layout = graph.layout else { return [] }
         return layout.relationships(of: index).compactMap { place in
-            RelationshipLink(place, of: stored, in: graph).map { ($0, layout.relationships[place].entity == index) }
+            RelationshipJoin(place, of: stored, in: graph).map { ($0, layout.relationships[place].entity == index) }
         }
     }
 
     /// What a relationship leads to.
-    package func destination(of link: RelationshipLink) -> FetchedEntity { FetchedEntity(link.destination, in: graph) }
+    package func destination(of link: RelationshipJoin) -> FetchedEntity { FetchedEntity(link.destination, in: graph) }
 
     /// The relationship that a key path begins with, and what follows its dot; nil for the rest where nothing does.
-    package func link(leading path: String) -> (link: RelationshipLink, rest: String?)? {
+    package func link(leading path: String) -> (link: RelationshipJoin, rest: String?)? {
         // The longest, as names may have dots in them.
         let bytes = Array(path.utf8)
         let fitting = links.filter { link in

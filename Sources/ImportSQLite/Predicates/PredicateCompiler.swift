@@ -6,19 +6,19 @@ import ImportSources
 ///
 /// Values are arguments; only the names of columns are in the SQL, quoted.
 struct PredicateCompiler {
-    private var arguments: [BoundValue] = []
-    private var reached: Set<ExactText> = []
+    private var arguments: [RawArgument] = []
+    private var reached: Set<BytewiseString> = []
 
     /// - Returns: the condition, and the tables beside the entity's that it depends on, in lower case.
     static func compile(
-        _ predicate: CheckedPredicate<AttributeTerm>
-    ) -> (condition: SQLText, reached: Set<ExactText>) {
+        _ predicate: ResolvedPredicate<AttributeTerm>
+    ) -> (condition: SQLFragment, reached: Set<BytewiseString>) {
         var compiler = PredicateCompiler()
         let sql = compiler.sql(predicate)
-        return (SQLText(sql, compiler.arguments), compiler.reached)
+        return (SQLFragment(sql, compiler.arguments), compiler.reached)
     }
 
-    private mutating func sql(_ predicate: CheckedPredicate<AttributeTerm>) -> String {
+    private mutating func sql(_ predicate: ResolvedPredicate<AttributeTerm>) -> String {
         switch predicate {
         case .all(let parts): return parts.map { sql($0) }.joinedConditions(by: "AND", empty: "1")
         case .any(let parts): return parts.map { sql($0) }.joinedConditions(by: "OR", empty: "0")
@@ -83,7 +83,7 @@ struct PredicateCompiler {
 
     /// Adds an argument, and gives back what stands for it.
     private mutating func bind(_ value: Record.Value) -> String {
-        arguments.append(BoundValue(value))
+        arguments.append(RawArgument(value))
         return "?"
     }
 }
@@ -91,7 +91,9 @@ struct PredicateCompiler {
 extension EntityDescription {
     /// The attribute with this name; `rowid` is the row's id, where no attribute has that name.
     package func attribute(named name: String) -> AttributeDescription? {
-        if let attribute = attributes.first(where: { ExactText($0.name) == ExactText(name) }) { return attribute }
+        if let attribute = attributes.first(where: { BytewiseString($0.name) == BytewiseString(name) }) {
+            return attribute
+        }
         return name == Self.rowIDName ? AttributeDescription(name: name, type: .integer64) : nil
     }
 

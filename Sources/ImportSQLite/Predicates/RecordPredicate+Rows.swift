@@ -19,7 +19,7 @@ extension RecordPredicate {
             throw ImportError(.unknownEntity, "the store has no entity \(name.printable)", advice: "Check the model.")
         }
         let entity = FetchedEntity(stored, in: graph)
-        let condition: SQLText
+        let condition: SQLFragment
         do {
             condition = try RecordPredicate(parsing: text).compiled(for: entity).condition
         } catch let error as RecordPredicateError {
@@ -34,9 +34,9 @@ extension RecordPredicate {
         database.add(collation: DecimalText.collation)
         let conditions = [entity.condition, condition].compactMap(\.self)
         let query =
-            SQLText("SELECT rowid FROM \(stored.description.table.quotedIdentifier) WHERE ") + .all(conditions)
-            + SQLText(" ORDER BY rowid")
-        let statement = try RowStatement(database, query)
+            SQLFragment("SELECT rowid FROM \(stored.description.table.quotedIdentifier) WHERE ") + .all(conditions)
+            + SQLFragment(" ORDER BY rowid")
+        let statement = try RawRowCursor(database, query)
         defer { statement.reset() }
         while let row = try statement.next() { try body(row.integer(at: 0)) }
     }

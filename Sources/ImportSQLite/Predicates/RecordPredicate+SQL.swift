@@ -13,15 +13,15 @@ extension RecordPredicate {
     /// The condition for `WHERE`, all values as arguments.
     ///
     /// - Throws: `RecordPredicateError` when an attribute is not there, or is compared with something of another type.
-    package func compiled(for entity: EntityDescription) throws -> SQLText {
+    package func compiled(for entity: EntityDescription) throws -> SQLFragment {
         try compiled(for: FetchedEntity(entity)).condition
     }
 
     /// The condition for `WHERE`, all values as arguments, and the tables beside the entity's that it depends on.
     ///
     /// - Throws: `RecordPredicateError` when an attribute is not there, or is compared with something of another type.
-    package func compiled(for entity: FetchedEntity) throws -> (condition: SQLText, reached: Set<ExactText>) {
-        let predicate = try checked { name throws(UnknownName) in try entity.term(named: name) }
+    package func compiled(for entity: FetchedEntity) throws -> (condition: SQLFragment, reached: Set<BytewiseString>) {
+        let predicate = try checked { name throws(UnknownAttribute) in try entity.term(named: name) }
         return PredicateCompiler.compile(predicate)
     }
 }

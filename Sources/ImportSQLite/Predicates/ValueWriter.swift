@@ -132,7 +132,7 @@ package struct ValueWriter {
     }
 
     private static func isNumber(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        bytes.baseAddress != nil && NumberForm(ByteView(bytes)) != nil
+        bytes.baseAddress != nil && JSONNumber(ByteView(bytes)) != nil
     }
 
     /// Bytes in the format of a binary, or as a UUID, or else in base64.

@@ -19,7 +19,7 @@ enum GivenRowIDs {
         let last = try Int64.fetchOne(database, sql: "SELECT max(rowid) FROM \(name)") ?? 0
         // What has no name for its row ids is referred to by something else.
         guard let column = try StoredTable(table, database).rowIDColumn,
-            !entity.attributes.contains(where: { ContinuedEntity.folded($0.column) == ContinuedEntity.folded(column) })
+            !entity.attributes.contains(where: { ExistingEntity.folded($0.column) == ExistingEntity.folded(column) })
         else { return last }
         let references = try Row.fetchAll(
             database,

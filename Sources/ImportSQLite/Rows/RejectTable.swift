@@ -10,7 +10,7 @@ package struct RejectTable {
 
     private let job: Int64
     private let state: RejectState
-    private let encoder = StoredJSON.makeEncoder()
+    private let encoder = BookkeepingJSON.makeEncoder()
 
     package init(of job: StoredJob) {
         self.job = job.id

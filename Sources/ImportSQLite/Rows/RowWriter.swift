@@ -44,7 +44,7 @@ package final class RowWriter {
     /// The masks of the rows written, while rows with the same identifier are made one only at the end.
     ///
     /// nil where each row is looked up before it is written.
-    package var presence: PresenceRuns?
+    package var presence: PresenceMasks?
     /// The current row's cell of each attribute; -1 where the record does not mention it.
     private var places: [Int]
     private let insert: OpaquePointer?
@@ -59,13 +59,13 @@ package final class RowWriter {
     /// Statements that overwrite a row, by the attributes that they set.
     private var overwriting: [[Int]: OpaquePointer] = [:]
     /// Copies the rows of images, where nothing has to be asked about a row.
-    private let copier: RowCopier?
+    private let copier: ImageRowCopier?
     /// Where records are merged by an identifier.
     private let finder: RowFinder?
     /// Updates by the attributes that they set.
     private var updates: [[Int]: OpaquePointer] = [:]
 
-    /// Prepares the statements on `database`'s connection, which has an `AttachedImage` if rows are in images.
+    /// Prepares the statements on `database`'s connection, which has an `AttachedDatabaseImage` if rows are in images.
     package init(_ database: Database, plan: EntityPlan, constraints: TableConstraints) throws {
         let entity = plan.entity
         statements = try TableStatements(database, entity, constraints)
@@ -76,7 +76,7 @@ package final class RowWriter {
         identifier = plan.identifier
         places = Array(repeating: -1, count: entity.attributes.count)
         lastGiven = try GivenRowIDs.last(of: entity.table, database)
-        copier = plan.laysOutRows && lastGiven == nil ? try RowCopier(database, statements, plan) : nil
+        copier = plan.laysOutRows && lastGiven == nil ? try ImageRowCopier(database, statements, plan) : nil
         finder = plan.identifier.isEmpty ? nil : try RowFinder(statements, plan)
         defaults = entity.attributes.indices.map {
             plan.defaults[$0].tag == .null ? constraints.defaults[entity.attributes[$0].column.asciiLowercased] : nil
@@ -237,14 +237,14 @@ package final class RowWriter {
     /// Inserts the rows of a batch that are in its image.
     ///
     /// - Returns: their row ids, in the rows' order; nil where it has none of this entity's.
-    /// - Throws: `StaleImage` where they have to be looked up, must not follow one another, or no longer fit the
+    /// - Throws: `LayoutInvalidated` where they have to be looked up, must not follow one another, or no longer fit the
     ///   table; `DatabaseError` when SQLite fails.
-    package func copy(_ image: RowImage, of batch: borrowing RowBatch, _ database: Database) throws -> ClosedRange<
+    package func copy(_ image: DatabaseImage, of batch: borrowing RowBatch, _ database: Database) throws -> ClosedRange<
         Int64
     >? {
         let count = Int64(image.rows(of: plan.index))
         guard count > 0 else { return nil }
-        guard let copier, identifier.isEmpty || presence != nil else { throw StaleImage(entity: plan.index) }
+        guard let copier, identifier.isEmpty || presence != nil else { throw LayoutInvalidated(entity: plan.index) }
         let rowIDs = try copier.copy(count, database)
         if presence != nil {
             let width = (plan.attributes.count + 63) / 64

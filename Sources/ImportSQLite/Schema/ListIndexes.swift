@@ -63,7 +63,7 @@ package final class ListIndexes {
             guard let before = index.before, let last = try lastKey(index), last < before else { continue }
             // Another worker may have removed it already.
             try database.execute(sql: "DROP INDEX IF EXISTS \(index.name.quotedIdentifier)")
-            try TableAdditions.forget(.index, index.name, of: index.table, job: job, database)
+            try SchemaAdditions.forget(.index, index.name, of: index.table, job: job, database)
         }
     }
 

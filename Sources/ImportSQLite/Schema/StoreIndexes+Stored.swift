@@ -26,7 +26,7 @@ extension StoreIndexes {
         for (position, names) in wanted.enumerated() {
             try database.execute(
                 sql: "INSERT INTO \(Self.table) (job, position, attributes) VALUES (?, ?, ?)",
-                arguments: [job.id, position, try StoredJSON.encode(names)]
+                arguments: [job.id, position, try BookkeepingJSON.encode(names)]
             )
         }
     }

@@ -51,7 +51,7 @@ extension StoreSchema {
         guard try database.exists(isPossible, [table]),
             try StoredTable(table, database).indexes.allSatisfy(\.isDeclared)
         else { return }
-        try StoreProtection.editingSchema(database) {
+        try UntrustedStoreGuard.editingSchema(database) {
             try database.execute(
                 sql: """
                     UPDATE sqlite_master SET name = 'sqlite_autoindex_' || tbl_name || '_1', sql = NULL
@@ -65,7 +65,7 @@ extension StoreSchema {
         guard try StoredTable(table, database).primaryKey == columns else {
             throw ImportError(.fault, "\(columns.joined(separator: ", ")) did not become the primary key of \(table)")
         }
-        try TableAdditions.forget(index: index, database)
+        try SchemaAdditions.forget(index: index, database)
     }
 
     /// Makes the primary key of an empty table that an import has made an index again, so that it can be dropped until the end.
@@ -83,7 +83,7 @@ extension StoreSchema {
         )
         guard isPossible ?? false else { return }
         let name = try freeName("\(table)_identifier", database)
-        try StoreProtection.editingSchema(database) {
+        try UntrustedStoreGuard.editingSchema(database) {
             try database.execute(
                 sql: """
                     UPDATE sqlite_master SET name = :name, sql = :sql
@@ -94,7 +94,7 @@ extension StoreSchema {
                 arguments: ["name": name, "sql": identifierIndex(name, columns, table), "key": key, "table": table]
             )
         }
-        try TableAdditions.note(.key, name, of: table, job: job, database)
+        try SchemaAdditions.note(.key, name, of: table, job: job, database)
     }
 
     /// The end of the statement that makes a table.

@@ -38,12 +38,12 @@ extension StoreSchema {
                     if !isAppending { try prepareIndexes(table.indexes, of: table, job: job, database) }
                     continue
                 }
-                try TableAdditions.forget(table: table.name, database)
+                try SchemaAdditions.forget(table: table.name, database)
                 try database.execute(sql: "DROP TABLE \(table.name.quotedIdentifier)")
             }
             try database.execute(sql: isAppending ? appendedCreation(of: table, layout) : table.creation)
             if table.isJoin {
-                try TableAdditions.note(.table, table.name, of: table.name, job: job, database)
+                try SchemaAdditions.note(.table, table.name, of: table.name, job: job, database)
             } else {
                 preparation.made.append(table.name)
             }
@@ -65,7 +65,7 @@ extension StoreSchema {
         }
         let key = table.columns.first { $0.role == .rowID }
         let lacks = try StoredTable(table.name, database).columns.allSatisfy { column in
-            key.map { ContinuedEntity.folded($0.name) != ContinuedEntity.folded(column.name) } ?? false
+            key.map { ExistingEntity.folded($0.name) != ExistingEntity.folded(column.name) } ?? false
         }
         guard key == nil || !lacks else {
             throw ImportError(
@@ -116,7 +116,7 @@ extension StoreSchema {
         var entity = entity
         let key = table.primaryKey.isEmpty ? table.indexes.first(where: \.isIdentifier)?.columns : table.primaryKey
         entity.identifier = (key ?? []).compactMap { column in
-            entity.attributes.first { ExactText($0.column) == ExactText(column) }?.name
+            entity.attributes.first { BytewiseString($0.column) == BytewiseString(column) }?.name
         }
         try prepareIdentifier(of: entity, job: job, database, store: store)
     }
@@ -148,7 +148,7 @@ extension StoreSchema {
     /// The name of an index that an import has made on just these columns; nil without one.
     package static func ownIndex(on columns: [String], _ table: String, _ database: Database) throws -> String? {
         try StoredTable(table, database).indexes.first {
-            try !$0.isPartial && $0.names == columns.folded && TableAdditions.isNoted($0.name, database)
+            try !$0.isPartial && $0.names == columns.folded && SchemaAdditions.isNoted($0.name, database)
         }?.name
     }
 
@@ -167,7 +167,7 @@ extension StoreSchema {
                 sql: "CREATE \(index.isUnique ? "UNIQUE " : "")INDEX \(name.quotedIdentifier) "
                     + "ON \(table.name.quotedIdentifier) (\(columns))"
             )
-            try TableAdditions.note(.index, name, of: table.name, job: job, database)
+            try SchemaAdditions.note(.index, name, of: table.name, job: job, database)
         }
     }
 }

@@ -14,7 +14,7 @@ package enum StoreSchema {
         package var added: [(table: String, attributes: [AttributeDescription])] = []
 
         /// A line per table that got columns.
-        package var messages: [ImportText] {
+        package var messages: [MessageText] {
             added.map { table, attributes in
                 let names = attributes.prefix(20).map { "\($0.name) (\($0.type.rawValue))" }
                 let rest = attributes.count > names.count ? ", … and \(attributes.count - names.count) more" : ""
@@ -51,7 +51,7 @@ package enum StoreSchema {
                     if !added.isEmpty { preparation.added.append((entity.table, added)) }
                     continue
                 }
-                try TableAdditions.forget(table: entity.table, database)
+                try SchemaAdditions.forget(table: entity.table, database)
                 try database.execute(sql: "DROP TABLE \(entity.table.quotedIdentifier)")
             }
             try database.execute(sql: creation(of: entity))
@@ -83,7 +83,7 @@ package enum StoreSchema {
                 advice: "Give another identifier, or import into another store. Nothing was written."
             )
         }
-        try TableAdditions.note(.index, name, of: entity.table, job: job, database)
+        try SchemaAdditions.note(.index, name, of: entity.table, job: job, database)
     }
 
     /// The statement that makes the index of an identifier.
@@ -110,7 +110,7 @@ package enum StoreSchema {
                 SELECT max(made_table) AND NOT max(inserted) AND NOT EXISTS (
                     SELECT 1 FROM sqlite_master AS other
                     WHERE other.tbl_name = :table COLLATE NOCASE AND other.type IN ('index', 'trigger')
-                        AND other.sql IS NOT NULL AND NOT \(TableAdditions.isNoted("other.name", database))
+                        AND other.sql IS NOT NULL AND NOT \(SchemaAdditions.isNoted("other.name", database))
                 )
                 FROM _import_entity WHERE table_name = :table COLLATE NOCASE
                 """,
@@ -125,7 +125,7 @@ package enum StoreSchema {
             sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = ? COLLATE NOCASE)",
             arguments: [name]
         )
-        return try isThere ?? false || DroppedIndexes.holds(name, database)
+        return try isThere ?? false || DeferredIndexes.holds(name, database)
     }
 
     package static func checkNames(_ entity: EntityDescription, store: String) throws {
@@ -163,7 +163,7 @@ package enum StoreSchema {
         _ tables: [String],
         areFreeIn database: Database,
         store: String,
-        advice: ImportText = "Give the entity another name with \(.entity), or another table in the model."
+        advice: MessageText = "Give the entity another name with \(.entity), or another table in the model."
     ) throws {
         for table in tables {
             let type = try String.fetchOne(
@@ -220,7 +220,7 @@ package enum StoreSchema {
                 continue
             }
             if column.isComputed { throw disagreement(entity, attribute, store, "is computed in the store") }
-            let known = known[ContinuedEntity.folded(attribute.column)]
+            let known = known[ExistingEntity.folded(attribute.column)]
             guard column.holds(attribute), known ?? attribute.storedForm == attribute.storedForm else {
                 let stored = known ?? (column.declared.isEmpty ? "without a type" : column.declared)
                 let text = "is \(attribute.storedForm) now and \(stored) in the store"
@@ -233,7 +233,7 @@ package enum StoreSchema {
                     + "\(attribute.column.quotedIdentifier) \(attribute.declaredType)"
                     + (references[attribute.column] ?? "")
             )
-            try TableAdditions.note(.column, attribute.column, of: entity.table, job: job, database)
+            try SchemaAdditions.note(.column, attribute.column, of: entity.table, job: job, database)
         }
         return added
     }
@@ -266,14 +266,14 @@ package enum StoreSchema {
     }
 
     /// The types that the models of other jobs gave the columns of a table, the latest to count.
-    private static func knownTypes(of table: String, _ database: Database) throws -> [ExactText: String] {
-        let table = ContinuedEntity.folded(table)
+    private static func knownTypes(of table: String, _ database: Database) throws -> [BytewiseString: String] {
+        let table = ExistingEntity.folded(table)
         let described = try StoredEntities.described(database).first {
-            ContinuedEntity.folded($0.entity.table) == table
+            ExistingEntity.folded($0.entity.table) == table
         }
-        var types: [ExactText: String] = [:]
+        var types: [BytewiseString: String] = [:]
         for attribute in described?.entity.attributes ?? [] {
-            types[ContinuedEntity.folded(attribute.column)] = attribute.storedForm
+            types[ExistingEntity.folded(attribute.column)] = attribute.storedForm
         }
         return types
     }

@@ -6,8 +6,8 @@ import ImportSources
 
 extension StoredEntities {
     /// What the store has of a job's entities, by their names, for an import whose model is inferred.
-    package static func continued(_ job: StoredJob, _ database: Database) throws -> [String: ContinuedEntity] {
-        var stored: [String: ContinuedEntity] = [:]
+    package static func continued(_ job: StoredJob, _ database: Database) throws -> [String: ExistingEntity] {
+        var stored: [String: ExistingEntity] = [:]
         for name in Set(job.sources.flatMap(\.entities)) { stored[name] = try continued(name, database) }
         return stored
     }
@@ -17,17 +17,17 @@ extension StoredEntities {
     /// - Parameter name: the entity's, or its table's.
     /// - Returns: nil where there is no such table, or one that inference has made and that never had a row: of such a
     ///   table nothing is known.
-    package static func continued(_ name: String, _ database: Database) throws -> ContinuedEntity? {
+    package static func continued(_ name: String, _ database: Database) throws -> ExistingEntity? {
         let all = try Self.described(database)
         let described =
-            all.first { ExactText($0.entity.name) == ExactText(name) }
-            ?? all.first { ContinuedEntity.folded($0.entity.table) == ContinuedEntity.folded(name) }
+            all.first { BytewiseString($0.entity.name) == BytewiseString(name) }
+            ?? all.first { ExistingEntity.folded($0.entity.table) == ExistingEntity.folded(name) }
         var entity = described?.entity ?? EntityDescription(name: name, attributes: [])
         entity.identifier = described?.identifier ?? []
         let columns = try StoredTable(entity.table, database).columns
         guard !columns.isEmpty else { return nil }
         if described?.isGiven != true, try StoreSchema.isStillEmpty(entity.table, database) { return nil }
-        let nesting = StoredNesting(of: entity, among: all.map(\.entity))
+        let nesting = ExistingEntityLinks(of: entity, among: all.map(\.entity))
         return try continued(entity, named: name, described, columns, nesting, all, database)
     }
 
@@ -36,23 +36,23 @@ extension StoredEntities {
         named name: String,
         _ described: Described?,
         _ columns: [StoredColumn],
-        _ nesting: StoredNesting,
+        _ nesting: ExistingEntityLinks,
         _ all: [Described],
         _ database: Database
-    ) throws -> ContinuedEntity {
+    ) throws -> ExistingEntity {
         let links = nesting.links(of: entity)
-        let known = Set(entity.attributes.map { ContinuedEntity.folded($0.column) } + links.map(ContinuedEntity.folded))
+        let known = Set(entity.attributes.map { ExistingEntity.folded($0.column) } + links.map(ExistingEntity.folded))
         let writable = columns.filter { column in
-            !column.isComputed && !links.contains { ContinuedEntity.folded($0) == ContinuedEntity.folded(column.name) }
+            !column.isComputed && !links.contains { ExistingEntity.folded($0) == ExistingEntity.folded(column.name) }
         }
-        let own = writable.filter { !known.contains(ContinuedEntity.folded($0.name)) }
-        var continued = ContinuedEntity(entity: self.entity(entity, with: writable))
+        let own = writable.filter { !known.contains(ExistingEntity.folded($0.name)) }
+        var continued = ExistingEntity(entity: self.entity(entity, with: writable))
         continued.entity.name = name
         continued.required = described?.required ?? []
-        continued.undescribed = Set(own.map { ContinuedEntity.folded($0.name) })
-        continued.untyped = Set(own.filter(\.declared.isEmpty).map { ContinuedEntity.folded($0.name) })
+        continued.undescribed = Set(own.map { ExistingEntity.folded($0.name) })
+        continued.untyped = Set(own.filter(\.declared.isEmpty).map { ExistingEntity.folded($0.name) })
         for attribute in continued.entity.attributes where attribute.type == .binary && attribute.formats.isEmpty {
-            let column = ContinuedEntity.folded(attribute.column)
+            let column = ExistingEntity.folded(attribute.column)
             let values = try values(of: attribute.column, in: entity.table, database)
             guard continued.undescribed.contains(column) || values.isEmpty && described?.isGiven != true else {
                 continue
@@ -65,12 +65,12 @@ extension StoredEntities {
         continued.obstacle = nesting.obstacle
         guard continued.obstacle == nil else { return continued }
         for relationship in entity.relationships {
-            let name = ExactText(relationship.destination)
-            guard let child = all.first(where: { ExactText($0.entity.name) == name }) else { continue }
+            let name = BytewiseString(relationship.destination)
+            guard let child = all.first(where: { BytewiseString($0.entity.name) == name }) else { continue }
             let columns = try StoredTable(child.entity.table, database).columns
             continued.children[name] =
                 try columns.isEmpty
-                ? ContinuedEntity(entity: child.entity)
+                ? ExistingEntity(entity: child.entity)
                 : self.continued(
                     child.entity,
                     named: child.entity.name,
@@ -88,7 +88,7 @@ extension StoredEntities {
     private static func values(of column: String, in table: String, _ database: Database) throws -> [[UInt8]] {
         let rows = "SELECT \(column.quotedIdentifier) AS v FROM \(table.quotedIdentifier)"
         let last = " UNION ALL SELECT * FROM (\(rows) ORDER BY rowid DESC LIMIT 100)"
-        let parts = try "SELECT * FROM (\(rows) LIMIT 100)" + (WatchedTable(table, database).hasRowID ? last : "")
+        let parts = try "SELECT * FROM (\(rows) LIMIT 100)" + (TrackedTable(table, database).hasRowID ? last : "")
         let sql = "SELECT CAST(v AS BLOB) FROM (\(parts)) WHERE length(v) > 0"
         return try Data.fetchAll(database, sql: sql).map { [UInt8]($0) }
     }
@@ -99,14 +99,14 @@ extension StoredEntities {
     /// table works out is left to it, and so are those of its primary key.
     package static func unread(besides entity: EntityDescription, _ database: Database) throws -> [AttributeDescription]
     {
-        let own = Set(entity.attributes.map { ContinuedEntity.folded($0.column) })
+        let own = Set(entity.attributes.map { ExistingEntity.folded($0.column) })
         let columns = try StoredTable(entity.table, database).columns.filter {
-            !$0.isComputed && !$0.isKey && !own.contains(ContinuedEntity.folded($0.name))
+            !$0.isComputed && !$0.isKey && !own.contains(ExistingEntity.folded($0.name))
         }
         guard !columns.isEmpty else { return [] }
-        let table = ContinuedEntity.folded(entity.table)
-        let described = try Self.described(database).first { ContinuedEntity.folded($0.entity.table) == table }?.entity
-        let known = Set(described?.attributes.map { ContinuedEntity.folded($0.column) } ?? [])
+        let table = ExistingEntity.folded(entity.table)
+        let described = try Self.described(database).first { ExistingEntity.folded($0.entity.table) == table }?.entity
+        let known = Set(described?.attributes.map { ExistingEntity.folded($0.column) } ?? [])
         let stored = self.entity(described ?? EntityDescription(name: entity.name, attributes: []), with: columns)
         return zip(stored.attributes, columns).compactMap { attribute, column in
             var attribute = attribute
@@ -114,7 +114,7 @@ extension StoredEntities {
             attribute.isGenerated = false
             attribute.transformers = []
             attribute.validation = AttributeDescription.Validation()
-            if known.contains(ContinuedEntity.folded(column.name)) { return attribute }
+            if known.contains(ExistingEntity.folded(column.name)) { return attribute }
             guard let text = column.defaultText else { return attribute }
             guard let value = StoredColumn.literal(text) else { return nil }
             if value == .null { return attribute }

@@ -13,22 +13,22 @@ extension StoredEntities {
         let layout = try layout(database)
         var entities = layout?.entities ?? []
         for index in entities.indices {
-            let name = ExactText(entities[index].name)
-            guard let layout, let other = described.first(where: { ExactText($0.entity.name) == name }) else {
+            let name = BytewiseString(entities[index].name)
+            guard let layout, let other = described.first(where: { BytewiseString($0.entity.name) == name }) else {
                 continue
             }
             let known = Set(
                 layout.tables.first { $0.name.hasSameBytes(as: layout.table(of: index)) }?.columns
-                    .map { ContinuedEntity.folded($0.name) } ?? []
+                    .map { ExistingEntity.folded($0.name) } ?? []
             )
             if !other.isGiven { entities[index] = other.demanded(entities[index]) }
             // What an earlier model had, and the latest does not mention.
             entities[index].attributes += other.entity.attributes.filter {
-                !known.contains(ContinuedEntity.folded($0.column))
+                !known.contains(ExistingEntity.folded($0.column))
             }
         }
-        var names = Set(entities.map { ExactText($0.name) })
-        for var other in described where names.insert(ExactText(other.entity.name)).inserted {
+        var names = Set(entities.map { BytewiseString($0.name) })
+        for var other in described where names.insert(BytewiseString(other.entity.name)).inserted {
             if other.entity.identifier.isEmpty { other.entity.identifier = other.identifier }
             entities.append(other.demanded(other.entity))
         }
@@ -42,7 +42,7 @@ extension StoredEntities.Described {
         var entity = entity
         for (place, attribute) in entity.attributes.enumerated() {
             let isDemanded =
-                required.contains(ContinuedEntity.folded(attribute.column)) || attribute.defaultValue != nil
+                required.contains(ExistingEntity.folded(attribute.column)) || attribute.defaultValue != nil
                 || attribute.isGenerated || entity.identifier.contains(attribute.name)
             if !isDemanded { entity.attributes[place].isOptional = true }
         }

@@ -11,7 +11,7 @@ package enum StoredEntities {
         /// The identifier of its table: the last one by which an import has taken anything; empty for none.
         package var identifier: [String] = []
         /// The columns, in lower case, that the last given model with them says every record has.
-        var required: Set<ExactText> = []
+        var required: Set<BytewiseString> = []
         /// Whether a person has given a model of it, rather than leaving it to inference.
         package var isGiven = false
     }
@@ -36,17 +36,17 @@ package enum StoredEntities {
                     WHERE counts.job = job.id AND inserted + updated + unchanged + ignored > 0
                 )) AS has_taken
                 FROM _import_job AS job JOIN _import_document AS model ON model.id = job.model
-                WHERE job.id IS NOT :job AND job.id > \(StoredMigration.lastJob(database)) GROUP BY model.id
-                \(StoredMigration.model("UNION ALL SELECT model.content, migration.job, 1, 1", database)) ORDER BY last
+                WHERE job.id IS NOT :job AND job.id > \(MigrationHistory.lastJob(database)) GROUP BY model.id
+                \(MigrationHistory.model("UNION ALL SELECT model.content, migration.job, 1, 1", database)) ORDER BY last
                 """,
             arguments: ["job": job]
         )
-        var tables: [ExactText] = []
-        var all: [ExactText: Described] = [:]
+        var tables: [BytewiseString] = []
+        var all: [BytewiseString: Described] = [:]
         for row in models {
             guard let model = try? ModelDescription(stored: Array((row["model"] as String).utf8)) else { continue }
             for entity in model.entities {
-                let table = ContinuedEntity.folded(entity.table)
+                let table = ExistingEntity.folded(entity.table)
                 if all[table] == nil { tables.append(table) }
                 var described = all[table] ?? Described(entity: entity)
                 described.add(entity, isGiven: row["is_given"])
@@ -59,27 +59,27 @@ package enum StoredEntities {
 
     /// An entity with an attribute for each of these columns.
     package static func entity(_ described: EntityDescription, with columns: [StoredColumn]) -> EntityDescription {
-        let present = Set(columns.map { ContinuedEntity.folded($0.name) })
-        var names: Set<ExactText> = []
-        var attributes: [ExactText: AttributeDescription] = [:]
+        let present = Set(columns.map { ExistingEntity.folded($0.name) })
+        var names: Set<BytewiseString> = []
+        var attributes: [BytewiseString: AttributeDescription] = [:]
         // Two models may give one name to several columns; the later one's keeps it.
-        func add(_ attribute: AttributeDescription, _ column: ExactText) {
+        func add(_ attribute: AttributeDescription, _ column: BytewiseString) {
             var attribute = attribute
-            while !names.insert(ExactText(attribute.name)).inserted { attribute.name += "_" }
+            while !names.insert(BytewiseString(attribute.name)).inserted { attribute.name += "_" }
             attributes[column] = attribute
         }
         for attribute in described.attributes {
-            let column = ContinuedEntity.folded(attribute.column)
+            let column = ExistingEntity.folded(attribute.column)
             if present.contains(column) { add(attribute, column) }
         }
-        for column in columns where attributes[ContinuedEntity.folded(column.name)] == nil {
+        for column in columns where attributes[ExistingEntity.folded(column.name)] == nil {
             let own = AttributeDescription(name: column.name, type: column.type, isOptional: true)
-            add(own, ContinuedEntity.folded(column.name))
+            add(own, ExistingEntity.folded(column.name))
         }
         var entity = described
-        entity.attributes = columns.compactMap { attributes[ContinuedEntity.folded($0.name)] }
-        if !entity.identifier.allSatisfy({ names.contains(ExactText($0)) }) { entity.identifier = [] }
-        entity.indexes.removeAll { !$0.allSatisfy { names.contains(ExactText($0)) } }
+        entity.attributes = columns.compactMap { attributes[ExistingEntity.folded($0.name)] }
+        if !entity.identifier.allSatisfy({ names.contains(BytewiseString($0)) }) { entity.identifier = [] }
+        entity.indexes.removeAll { !$0.allSatisfy { names.contains(BytewiseString($0)) } }
         return entity
     }
 }
@@ -91,7 +91,7 @@ extension StoredEntities.Described {
         guard isGiven else { return }
         self.isGiven = true
         for attribute in later.attributes {
-            let column = ContinuedEntity.folded(attribute.column)
+            let column = ExistingEntity.folded(attribute.column)
             if attribute.isOptional { required.remove(column) } else { required.insert(column) }
         }
     }

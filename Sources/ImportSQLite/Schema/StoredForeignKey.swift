@@ -12,11 +12,11 @@ package struct StoredForeignKey {
     package let onDelete: String
     let onUpdate: String
 
-    package var isSameTable: Bool { ContinuedEntity.folded(table) == ContinuedEntity.folded(parent) }
+    package var isSameTable: Bool { ExistingEntity.folded(table) == ExistingEntity.folded(parent) }
 
     /// Those of all tables of the store's user, but keys that lead to nothing that is unique.
     package static func all(_ database: Database) throws -> [StoredForeignKey] {
-        try WatchedTable.names(database).flatMap { try all(of: $0, database) }
+        try TrackedTable.names(database).flatMap { try all(of: $0, database) }
     }
 
     /// Those of a table, in the order in which they were declared.

@@ -40,7 +40,7 @@ package struct StoredGraph: Sendable {
     /// Where the models keep their links; nil where no entity relates to another.
     package let layout: ModelLayout?
     /// The columns of each table of the layout, all in lower case.
-    private let columns: [ExactText: Set<ExactText>]
+    private let columns: [BytewiseString: Set<BytewiseString>]
     /// The entities of the layout among `entities`.
     private let places: [Int: Int]
 
@@ -55,7 +55,7 @@ package struct StoredGraph: Sendable {
     /// The tables of a database that no import has written.
     package init(ofTables database: Database) throws {
         self.init(
-            try WatchedTable.names(database).map { name in
+            try TrackedTable.names(database).map { name in
                 let columns = try StoredTable(name, database).columns
                 return Entity(StoredEntities.entity(EntityDescription(name: name, attributes: []), with: columns))
             }
@@ -66,17 +66,17 @@ package struct StoredGraph: Sendable {
     package init(_ database: Database) throws {
         let layout = try StoredEntities.layout(database)
         let tables = layout?.tables ?? []
-        var columns: [ExactText: Set<ExactText>] = [:]
+        var columns: [BytewiseString: Set<BytewiseString>] = [:]
         for table in tables {
             let stored = try StoredTable(table.name, database).columns
-            columns[ContinuedEntity.folded(table.name)] = Set(stored.map { ContinuedEntity.folded($0.name) })
+            columns[ExistingEntity.folded(table.name)] = Set(stored.map { ExistingEntity.folded($0.name) })
         }
         var entities: [Entity] = []
         for described in try StoredEntities.described(database) {
             let stored = try StoredTable(described.entity.table, database).columns
             guard !stored.isEmpty else { continue }
-            let name = ContinuedEntity.folded(described.entity.table)
-            guard let layout, let table = tables.first(where: { ContinuedEntity.folded($0.name) == name }),
+            let name = ExistingEntity.folded(described.entity.table)
+            guard let layout, let table = tables.first(where: { ExistingEntity.folded($0.name) == name }),
                 let home = layout.home(ofTable: name)
             else {
                 entities.append(Entity(StoredEntities.entity(described.entity, with: stored)))
@@ -103,8 +103,8 @@ package struct StoredGraph: Sendable {
 
     /// Whether the store has these columns of a table.
     package func has(_ names: [String], of table: String) -> Bool {
-        guard let known = columns[ContinuedEntity.folded(table)] else { return false }
-        return names.allSatisfy { known.contains(ContinuedEntity.folded($0)) }
+        guard let known = columns[ExistingEntity.folded(table)] else { return false }
+        return names.allSatisfy { known.contains(ExistingEntity.folded($0)) }
     }
 
     /// An entity of a layout, out of all columns of the table that its rows are in.
@@ -122,11 +122,11 @@ package struct StoredGraph: Sendable {
             entity.userInfo = layout.entities[index].userInfo
             entity.records = layout.entities[index].records
             let own = Set(
-                kinds.flatMap { layout.rows(of: $0).entity.attributes }.map { ContinuedEntity.folded($0.column) }
-                    + [layout.rowIDColumn(of: index)].compactMap { $0.map(ContinuedEntity.folded) }
+                kinds.flatMap { layout.rows(of: $0).entity.attributes }.map { ExistingEntity.folded($0.column) }
+                    + [layout.rowIDColumn(of: index)].compactMap { $0.map(ExistingEntity.folded) }
             )
             entity.attributes = whole.attributes.filter { attribute in
-                let column = ContinuedEntity.folded(attribute.column)
+                let column = ExistingEntity.folded(attribute.column)
                 return own.contains(column) || table.column(attribute.column) == nil
             }
             entity.isAbstract = row.entity.isAbstract
@@ -166,8 +166,8 @@ extension StoredEntities {
                 SELECT model FROM (
                     SELECT model.content AS model, max(job.id) AS last
                     FROM _import_job AS job JOIN _import_document AS model ON model.id = job.model
-                    WHERE job.id > \(StoredMigration.lastJob(database)) GROUP BY model.id
-                    \(StoredMigration.model("UNION ALL SELECT model.content, migration.job", database))
+                    WHERE job.id > \(MigrationHistory.lastJob(database)) GROUP BY model.id
+                    \(MigrationHistory.model("UNION ALL SELECT model.content, migration.job", database))
                 ) ORDER BY last
                 """
         )
@@ -184,13 +184,14 @@ extension StoredEntities {
 extension ModelDescription {
     fileprivate mutating func add(_ later: ModelDescription) {
         for var entity in later.entities {
-            guard let place = entities.firstIndex(where: { ExactText($0.name) == ExactText(entity.name) }) else {
+            guard let place = entities.firstIndex(where: { BytewiseString($0.name) == BytewiseString(entity.name) })
+            else {
                 entities.append(entity)
                 continue
             }
             entity.relationships += entities[place].relationships.filter { earlier in
                 earlier.inverse == nil
-                    && !entity.relationships.contains { ExactText($0.name) == ExactText(earlier.name) }
+                    && !entity.relationships.contains { BytewiseString($0.name) == BytewiseString(earlier.name) }
             }
             entities[place] = entity
         }
@@ -201,8 +202,8 @@ extension EntityDescription {
     /// The same with an attribute for each column of its table: inherited ones and those of subentities, and what links rows.
     fileprivate func completed(by table: TableDescription) -> EntityDescription {
         var entity = self
-        var known = Set(attributes.map { ContinuedEntity.folded($0.column) })
-        for column in table.columns where known.insert(ContinuedEntity.folded(column.name)).inserted {
+        var known = Set(attributes.map { ExistingEntity.folded($0.column) })
+        for column in table.columns where known.insert(ExistingEntity.folded(column.name)).inserted {
             var attribute = column.attribute
             if column.role != .attribute {
                 attribute.name = column.name
@@ -217,9 +218,9 @@ extension EntityDescription {
 
 extension ModelLayout {
     /// The entity whose table has a name, in lower case.
-    package func home(ofTable name: ExactText) -> Int? {
+    package func home(ofTable name: BytewiseString) -> Int? {
         entities.indices.first { index in
-            hasTable(index) && home(of: index) == index && ContinuedEntity.folded(entities[index].table) == name
+            hasTable(index) && home(of: index) == index && ExistingEntity.folded(entities[index].table) == name
         }
     }
 
@@ -228,7 +229,7 @@ extension ModelLayout {
         guard !hierarchy.identifier(of: entity).isEmpty else { return [] }
         let names = key(of: entity).map { column in
             description.attributes.first {
-                ContinuedEntity.folded($0.column) == ContinuedEntity.folded(column.name)
+                ExistingEntity.folded($0.column) == ExistingEntity.folded(column.name)
             }?.name
         }
         return names.contains(nil) ? [] : names.compactMap(\.self)

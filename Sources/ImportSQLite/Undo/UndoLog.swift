@@ -13,7 +13,7 @@ import ImportSources
 package final class UndoLog {
     /// A row that was touched since the last commit.
     package struct Touched {
-        package let table: WatchedTable
+        package let table: TrackedTable
         package let key: RowKey
         /// Its row id; nil in a table without.
         package let rowID: Int64?
@@ -26,16 +26,16 @@ package final class UndoLog {
     private static let events = ["BEFORE UPDATE", "BEFORE DELETE", "AFTER INSERT", "AFTER UPDATE", "AFTER DELETE"]
 
     package let job: Int64
-    private let tables: [WatchedTable]
-    private let statements: GraphStatements
+    private let tables: [TrackedTable]
+    private let statements: LinkStatementCache
 
     /// Begins the log of a job: the tables that it may touch, with their columns.
     ///
     /// - Parameter whole: the tables of which nothing is kept but that all of their rows are the job's, in lower case.
     package static func begin(
         _ job: Int64,
-        _ tables: [WatchedTable],
-        whole: Set<ExactText> = [],
+        _ tables: [TrackedTable],
+        whole: Set<BytewiseString> = [],
         _ database: Database
     ) throws {
         for table in tables {
@@ -44,8 +44,8 @@ package final class UndoLog {
                     INSERT OR IGNORE INTO _import_undo_table (job, table_name, columns, is_whole) VALUES (?, ?, ?, ?)
                     """,
                 arguments: [
-                    job, table.name, try StoredJSON.encode(table.columns),
-                    whole.contains(ContinuedEntity.folded(table.name)),
+                    job, table.name, try BookkeepingJSON.encode(table.columns),
+                    whole.contains(ExistingEntity.folded(table.name)),
                 ]
             )
         }
@@ -75,7 +75,7 @@ package final class UndoLog {
     /// - Throws: `ImportError` where the store does not have them any more as they were when the log began.
     package init(job: Int64, tellsRows: Bool, _ database: Database) throws {
         self.job = job
-        statements = try GraphStatements(database)
+        statements = try LinkStatementCache(database)
         tables = try Self.tables(of: job, isWhole: false, database)
         try RowKey.addFunction(to: statements.connection)
         try database.execute(
@@ -100,23 +100,23 @@ package final class UndoLog {
     /// The tables of a job's log as the store has them now.
     ///
     /// - Throws: `ImportError` where one or one of its columns is gone.
-    package static func tables(of job: Int64, isWhole: Bool, _ database: Database) throws -> [WatchedTable] {
-        let there = Set(try WatchedTable.all(database).map { ExactText($0.name) })
+    package static func tables(of job: Int64, isWhole: Bool, _ database: Database) throws -> [TrackedTable] {
+        let there = Set(try TrackedTable.all(database).map { BytewiseString($0.name) })
         return try BookkeepingRow.fetchAll(
             database,
             from: "_import_undo_table",
             sql: "SELECT table_name, columns, is_whole FROM _import_undo_table WHERE job = ? ORDER BY table_name",
             arguments: [job]
-        ).compactMap { row -> WatchedTable? in
+        ).compactMap { row -> TrackedTable? in
             guard try row.flag("is_whole") == isWhole else { return nil }
             let name = try row.text("table_name")
             let columns: [String] = try row.json("columns")
-            guard there.contains(ExactText(name)) else { throw Self.isGone(name, nil) }
-            let own = Set(try WatchedTable(name, database).columns.map(ContinuedEntity.folded))
-            if let gone = columns.first(where: { !own.contains(ContinuedEntity.folded($0)) }) {
+            guard there.contains(BytewiseString(name)) else { throw Self.isGone(name, nil) }
+            let own = Set(try TrackedTable(name, database).columns.map(ExistingEntity.folded))
+            if let gone = columns.first(where: { !own.contains(ExistingEntity.folded($0)) }) {
                 throw Self.isGone(name, gone)
             }
-            return try WatchedTable(name, columns: columns, database)
+            return try TrackedTable(name, columns: columns, database)
         }
     }
 
@@ -131,10 +131,10 @@ package final class UndoLog {
 
     // MARK: Watching
 
-    private func watch(_ table: WatchedTable, _ place: Int, _ database: Database) throws {
+    private func watch(_ table: TrackedTable, _ place: Int, _ database: Database) throws {
         let name = table.name.quoted(by: "'", with: "''")
         func note(_ row: String, _ cells: String, wasThere: Bool) -> String {
-            let key = WatchedTable.call(table.key, of: row)
+            let key = TrackedTable.call(table.key, of: row)
             let number = table.number(of: row)
             // The policy of the statement at hand would replace that of these, but for what an upsert expects. Without one, `ABORT` would
             // have SQLite write each page as it was to a temporary file first (https://www.sqlite.org/tempfiles.html, statement journals).
@@ -145,10 +145,10 @@ package final class UndoLog {
                 VALUES (\(place), \(number), \(key), \(wasThere)) ON CONFLICT DO NOTHING;
                 """
         }
-        let old = note("old", WatchedTable.call(table.columns, of: "old"), wasThere: true)
+        let old = note("old", TrackedTable.call(table.columns, of: "old"), wasThere: true)
         let new = note("new", "NULL", wasThere: false)
         // By their bytes, which a column's collation may not tell apart.
-        let keys = ["old", "new"].map { table.hasRowID ? table.number(of: $0) : WatchedTable.call(table.key, of: $0) }
+        let keys = ["old", "new"].map { table.hasRowID ? table.number(of: $0) : TrackedTable.call(table.key, of: $0) }
         let isOther = "WHEN \(keys.joined(separator: " <> "))"
         for (event, statements) in [("BEFORE UPDATE", old), ("BEFORE DELETE", old), ("AFTER INSERT", new)] {
             try watch(table, place, event, statements, database)
@@ -157,10 +157,10 @@ package final class UndoLog {
     }
 
     /// Notes what a row was and is when it has changed: only what is done to it then counts.
-    private func watchAtOnce(_ table: WatchedTable, _ place: Int, _ database: Database) throws {
+    private func watchAtOnce(_ table: TrackedTable, _ place: Int, _ database: Database) throws {
         let name = table.name.quoted(by: "'", with: "''")
         func note(_ row: String, _ before: String, _ after: String, when condition: String = "true") -> String {
-            let (number, key) = (table.number(of: row), WatchedTable.call(table.key, of: row))
+            let (number, key) = (table.number(of: row), TrackedTable.call(table.key, of: row))
             // What is as it was needs no undoing.
             return """
                 INSERT OR FAIL INTO _import_undo (job, table_name, number, key, before, after)
@@ -170,7 +170,7 @@ package final class UndoLog {
                 AND number = \(number) AND key = \(key) AND before IS after;
                 """
         }
-        let (old, new) = (WatchedTable.call(table.columns, of: "old"), WatchedTable.call(table.columns, of: "new"))
+        let (old, new) = (TrackedTable.call(table.columns, of: "old"), TrackedTable.call(table.columns, of: "new"))
         let isOther = "\(table.number(of: "old")) <> \(table.number(of: "new"))"
         try watch(table, place, "AFTER INSERT", note("new", "NULL", new), database)
         try watch(table, place, "AFTER DELETE", note("old", old, "NULL"), database)
@@ -179,7 +179,7 @@ package final class UndoLog {
     }
 
     private func watch(
-        _ table: WatchedTable,
+        _ table: TrackedTable,
         _ place: Int,
         _ event: String,
         when condition: String = "",
@@ -212,7 +212,7 @@ package final class UndoLog {
     /// That an entry is a row's.
     private static let isOfRow = "job = ? AND table_name = ? AND number = ? AND key = ?"
 
-    private func parameters(of table: WatchedTable, _ key: RowKey) -> [GraphStatements.Parameter] {
+    private func parameters(of table: TrackedTable, _ key: RowKey) -> [LinkStatementCache.Parameter] {
         [.number(job), .text(table.name), .number(key.number), .bytes(key.bytes)]
     }
 
@@ -246,7 +246,7 @@ package final class UndoLog {
         }
     }
 
-    private func touched(_ table: WatchedTable, _ key: RowKey, _ row: OpaquePointer?, isThere: Bool) -> Touched {
+    private func touched(_ table: TrackedTable, _ key: RowKey, _ row: OpaquePointer?, isThere: Bool) -> Touched {
         Touched(
             table: table,
             key: key,
@@ -310,7 +310,7 @@ package final class UndoLog {
     private func completeByKey(_ place: Int, _ body: (Touched) throws -> Void) throws {
         try forEachTouched(place) { touched, now in
             let parameters = parameters(of: touched.table, touched.key)
-            let after = now.map { GraphStatements.Parameter.bytes($0) } ?? .number(nil)
+            let after = now.map { LinkStatementCache.Parameter.bytes($0) } ?? .number(nil)
             try statements.run("UPDATE _import_undo SET after = ? WHERE \(Self.isOfRow)", [after] + parameters)
             try body(touched)
         }

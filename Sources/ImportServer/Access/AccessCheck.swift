@@ -12,11 +12,11 @@ struct AccessCheck: Sendable {
     /// What is answered instead of what was asked for; nil where that is to be answered.
     ///
     /// - Parameter target: path and query as they were sent.
-    /// - Throws: `AnswerError` where the request is refused.
-    func refusal(of request: Request, target: String) throws(AnswerError) -> Answer? {
+    /// - Throws: `ResponseError` where the request is refused.
+    func refusal(of request: Request, target: String) throws(ResponseError) -> Response? {
         let host = request.headers["host"]
         guard let host, hosts.allows(host: host) else {
-            throw AnswerError(
+            throw ResponseError(
                 .forbidden,
                 code: "host",
                 "this server is not called \((host ?? "nothing").prefix(200))",
@@ -24,14 +24,14 @@ struct AccessCheck: Sendable {
             )
         }
         guard hosts.allows(origin: request.headers["origin"], host: host), isOwnSite(request) else {
-            throw AnswerError(.forbidden, code: "origin", "another site asks", advice: "Open the page itself.")
+            throw ResponseError(.forbidden, code: "origin", "another site asks", advice: "Open the page itself.")
         }
         if let token {
             if let given = request.parameters["token"], token.isSame(as: given) {
                 return redirect(token, target)
             }
             guard token.isIn(request) else {
-                throw AnswerError(
+                throw ResponseError(
                     .forbidden,
                     code: "token",
                     "the token is missing",
@@ -40,7 +40,7 @@ struct AccessCheck: Sendable {
             }
         }
         guard Self.methods.contains(request.method) else {
-            throw AnswerError(.methodNotAllowed, "only GET and HEAD are answered", advice: "This server only reads.")
+            throw ResponseError(.methodNotAllowed, "only GET and HEAD are answered", advice: "This server only reads.")
         }
         return nil
     }
@@ -52,12 +52,12 @@ struct AccessCheck: Sendable {
     }
 
     /// Leads to the same place without the token in its address, and leaves the token as a cookie.
-    private func redirect(_ token: AccessToken, _ target: String) -> Answer {
+    private func redirect(_ token: AccessToken, _ target: String) -> Response {
         let halves = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let query = (halves.count > 1 ? halves[1] : "").split(separator: "&").filter { !$0.hasPrefix("token=") }
         // A second slash would begin the name of a host.
         let path = "/" + (halves.first ?? "").drop { $0 == "/" || $0 == "\\" }
-        var answer = Answer([], type: "text/plain; charset=utf-8")
+        var answer = Response([], type: "text/plain; charset=utf-8")
         answer.status = .seeOther
         answer.headers = [
             ("Location", path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))),

@@ -14,8 +14,8 @@ struct Request: Sendable {
     /// - Parameters:
     ///   - path: percent-encoded.
     ///   - query: percent-encoded, without its question mark; a plus is a space.
-    /// - Throws: `AnswerError` where an escape is none, or what it gives is not UTF-8.
-    init(method: String, path: String, query: String, headers: [String: String]) throws(AnswerError) {
+    /// - Throws: `ResponseError` where an escape is none, or what it gives is not UTF-8.
+    init(method: String, path: String, query: String, headers: [String: String]) throws(ResponseError) {
         self.method = method
         self.path = path
         self.headers = headers
@@ -41,11 +41,11 @@ struct Request: Sendable {
 
     /// A parameter that is a whole number of at least 1.
     ///
-    /// - Throws: `AnswerError` where it is something else.
+    /// - Throws: `ResponseError` where it is something else.
     func count(_ name: String, default value: Int, most: Int) throws -> Int {
         guard let text = parameter(name) else { return value }
         guard let number = Int(text), (1...most).contains(number) else {
-            throw AnswerError(
+            throw ResponseError(
                 .badRequest,
                 "\(name) is not a whole number from 1 to \(most)",
                 advice: "Write \(name)=\(value)."
@@ -54,7 +54,7 @@ struct Request: Sendable {
         return number
     }
 
-    private static func decoded(_ text: Substring.UTF8View, plusIsSpace: Bool) throws(AnswerError) -> String {
+    private static func decoded(_ text: Substring.UTF8View, plusIsSpace: Bool) throws(ResponseError) -> String {
         var bytes: [UInt8] = []
         var rest = text
         while let byte = rest.popFirst() {
@@ -62,7 +62,7 @@ struct Request: Sendable {
             case UInt8(ascii: "+") where plusIsSpace: bytes.append(UInt8(ascii: " "))
             case UInt8(ascii: "%"):
                 guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
-                    throw AnswerError(
+                    throw ResponseError(
                         .badRequest,
                         "the address has a % that is no escape",
                         advice: "Write %25 for a percent sign."
@@ -73,7 +73,7 @@ struct Request: Sendable {
             }
         }
         guard let decoded = String(validating: bytes, as: UTF8.self) else {
-            throw AnswerError(
+            throw ResponseError(
                 .badRequest,
                 "the address is not UTF-8",
                 advice: "Encode its text as UTF-8 before escaping it."

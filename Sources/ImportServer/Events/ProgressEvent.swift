@@ -2,7 +2,7 @@ import Importer
 
 /// How far an import is: the keys of `watch --json`, and what a page needs beside them.
 struct ProgressEvent: Encodable {
-    private let record: ProgressRecord
+    private let record: ProgressJSON
     private let time: Double?
     private let commits: Int64
     private let source: StoreSnapshot.Source?
@@ -12,7 +12,7 @@ struct ProgressEvent: Encodable {
     init(_ findings: StoreObserver.Findings, time: Double?) {
         let figures = findings.figures
         let counts = figures.look.entities.map { ($0.name, $0.counts) }
-        record = ProgressRecord(
+        record = ProgressJSON(
             findings.frame,
             state: figures.stateText,
             entities: Dictionary(counts) { first, _ in first }

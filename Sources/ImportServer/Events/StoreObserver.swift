@@ -10,7 +10,7 @@ import Synchronization
 final class StoreObserver: Sendable {
     /// What was seen last.
     struct Findings: Sendable {
-        var figures = WatchFigures()
+        var figures = WatchStatistics()
         var frame = ProgressFrame()
         var history = ThroughputHistory()
         /// The number of the last entry of the store's log; 0 for none.
@@ -64,7 +64,7 @@ final class StoreObserver: Sendable {
     }
 
     private func look(_ onLook: () -> Void) {
-        var looking = StoreSnapshots(store: store)
+        var looking = StorePoller(store: store)
         let start = ContinuousClock.now
         var next = DispatchTime.now()
         // Not before, whoever comes.
@@ -75,18 +75,18 @@ final class StoreObserver: Sendable {
             let now = DispatchTime.now()
             guard now >= next else {
                 // Somebody new reads: the next look is due as it is for readers.
-                next = max(earliest, min(next, now + StoreSnapshots.interval))
+                next = max(earliest, min(next, now + StorePoller.interval))
                 continue
             }
-            let began = StoreSnapshots.threadTime
+            let began = StorePoller.threadTime
             var findings = last
             let events = looking.look(&findings, own: own?.snapshot, elapsed: start.duration(to: .now) / .seconds(1))
             // Readers that ask because of an event find what it is about.
             self.findings.withLock { $0 = findings }
             for event in events { hub.post(event) }
             onLook()
-            let pause = (StoreSnapshots.threadTime - began) * 50
-            earliest = .now() + max(StoreSnapshots.interval, pause)
+            let pause = (StorePoller.threadTime - began) * 50
+            earliest = .now() + max(StorePoller.interval, pause)
             next = hub.count > 0 ? earliest : .now() + max(1, pause)
         }
     }

@@ -19,7 +19,7 @@ struct ThroughputHistory: Sendable {
     private var job: Int64?
 
     /// Adds where an import is, unless it runs and that was noted less than a second ago, or nothing has happened since.
-    mutating func add(_ figures: WatchFigures, at time: Double) {
+    mutating func add(_ figures: WatchStatistics, at time: Double) {
         let look = figures.look
         let snapshot = figures.snapshot
         if look.job != job { samples = [] }

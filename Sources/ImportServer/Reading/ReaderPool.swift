@@ -28,7 +28,7 @@ actor ReaderPool {
     /// - Parameters:
     ///   - shorter: stops it after this time already; nil for no other than all have.
     ///   - body: gets a reader that nobody else uses meanwhile, and what ends it.
-    /// - Throws: `AnswerError` where too many wait, or it takes too long; what `body` throws.
+    /// - Throws: `ResponseError` where too many wait, or it takes too long; what `body` throws.
     func read<Result: Sendable>(
         within shorter: Duration? = nil,
         _ body: @escaping @Sendable (StoreReader, Interruption) throws -> Result
@@ -50,7 +50,7 @@ actor ReaderPool {
             if !isClosed { idle.append(reader) }
             return result
         } catch let error as ImportError where error.isInterruption {
-            throw AnswerError.tooSlow(limit)
+            throw ResponseError.tooSlow(limit)
         }
     }
 
@@ -66,7 +66,7 @@ actor ReaderPool {
             return
         }
         guard waiting.count < Self.mostWaiting else {
-            throw AnswerError(.unavailable, code: "busy", "too many queries are waiting", advice: "Try again later.")
+            throw ResponseError(.unavailable, code: "busy", "too many queries are waiting", advice: "Try again later.")
         }
         await withCheckedContinuation { waiting.append($0) }
     }

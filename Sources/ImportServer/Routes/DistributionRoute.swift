@@ -5,7 +5,7 @@ import Importer
 struct DistributionRoute: Sendable {
     let routes: Routes
 
-    func answer(entity: String, attribute: String) async throws -> Answer {
+    func answer(entity: String, attribute: String) async throws -> Response {
         let distribution = try await routes.pool.read { reader, interruption in
             try reader.distribution(of: attribute, in: entity, interruption)
         }
@@ -40,7 +40,7 @@ struct DistributionRoute: Sendable {
             content["sampled"] = .boolean(true)
             content["sample"] = .integer(distribution.rows)
         }
-        return Answer(content)
+        return Response(content)
     }
 
     private func end(_ value: Record.Value, _ attribute: AttributeDescription) -> JSONValue {

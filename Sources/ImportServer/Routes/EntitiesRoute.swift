@@ -5,9 +5,9 @@ import Importer
 struct EntitiesRoute: Sendable {
     let routes: Routes
 
-    func answer() async throws -> Answer {
+    func answer() async throws -> Response {
         let summaries = try await routes.summaries()
-        return Answer(["entities": .array(summaries.map(Self.members))])
+        return Response(["entities": .array(summaries.map(Self.members))])
     }
 
     private static func members(_ summary: EntitySummary) -> JSONValue {

@@ -7,10 +7,10 @@ struct JobsRoute: Sendable {
 
     let routes: Routes
 
-    func answer() async throws -> Answer {
+    func answer() async throws -> Response {
         let hidesValues = routes.options.hidesValues
         let jobs = try await routes.inspect { try $0.jobDetails(reports: Self.mostReports) } ?? []
-        return try Answer(encoding: Content(jobs: jobs.map { Job(details: $0, hidesValues: hidesValues) }))
+        return try Response(encoding: Content(jobs: jobs.map { Job(details: $0, hidesValues: hidesValues) }))
     }
 
     private struct Content: Encodable {

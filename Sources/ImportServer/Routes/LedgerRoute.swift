@@ -5,7 +5,7 @@ import Importer
 struct LedgerRoute: Sendable {
     let routes: Routes
 
-    func answer() async throws -> Answer {
+    func answer() async throws -> Response {
         var lines: [JSONValue] = []
         if let ledger = try await routes.inspect({ try $0.ledger() }) {
             for (entity, attributes) in ledger.sorted(by: { $0.key < $1.key }) {
@@ -16,7 +16,7 @@ struct LedgerRoute: Sendable {
                 }
             }
         }
-        return Answer(["ledger": .array(lines)])
+        return Response(["ledger": .array(lines)])
     }
 
     private static func line(_ entity: String, _ attribute: String, _ kind: String, _ count: Int64) -> JSONValue {

@@ -6,7 +6,7 @@ import Importer
 struct MetricsRoute: Sendable {
     let routes: Routes
 
-    func answer() async throws -> Answer {
+    func answer() async throws -> Response {
         let findings = routes.observer.last
         let look = findings.figures.look
         var metrics = Metrics()
@@ -37,7 +37,7 @@ struct MetricsRoute: Sendable {
             metrics.begin("importer_last_commit_timestamp_seconds", "gauge", "When a commit was last seen.")
             metrics.add("importer_last_commit_timestamp_seconds", [:], time)
         }
-        return Answer(Array(metrics.text.utf8), type: "text/plain; version=0.0.4; charset=utf-8")
+        return Response(Array(metrics.text.utf8), type: "text/plain; version=0.0.4; charset=utf-8")
     }
 }
 

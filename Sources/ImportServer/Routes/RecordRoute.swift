@@ -10,8 +10,8 @@ struct RecordRoute: Sendable {
 
     let routes: Routes
 
-    func answer(_ request: Request, entity: String, key: String) async throws -> Answer {
-        let missing = AnswerError(
+    func answer(_ request: Request, entity: String, key: String) async throws -> Response {
+        let missing = ResponseError(
             .notFound,
             code: "recordNotFound",
             "\(entity) has no record \(key.prefix(100))",
@@ -28,11 +28,11 @@ struct RecordRoute: Sendable {
             let isAsked = request.parameter("place") != "no"
             content["origin"] = members(origin, isAsked ? await place(of: rowID, in: table) : nil)
         }
-        return Answer(content)
+        return Response(content)
     }
 
     /// Where the row's own record is in its source, and its line; nil where that cannot be found out.
-    private func place(of rowID: Int64, in table: String) async -> (record: RecordPlace, line: Int64?)? {
+    private func place(of rowID: Int64, in table: String) async -> (record: SourceRecordLocation, line: Int64?)? {
         let found = try? await routes.pool.read(within: Self.searchTime) { reader, interruption in
             try reader.inspection(interruption)?.place(of: rowID, in: table, interruption)
         }
@@ -41,7 +41,7 @@ struct RecordRoute: Sendable {
         return (record, line)
     }
 
-    private func members(_ origin: RowOrigin, _ place: (record: RecordPlace, line: Int64?)?) -> JSONValue {
+    private func members(_ origin: RowOrigin, _ place: (record: SourceRecordLocation, line: Int64?)?) -> JSONValue {
         var members: JSONValue = ["job": .integer(origin.job)]
         members["source"] = (place?.record.sourceName ?? origin.source).map { .string($0) }
         guard let bytes = place?.record.bytes ?? origin.bytes else { return members }
@@ -52,7 +52,7 @@ struct RecordRoute: Sendable {
         return members
     }
 
-    private func content(_ object: BrowsedObject) -> JSONValue {
+    private func content(_ object: ObjectDetail) -> JSONValue {
         let values = ValueJSON(hidesValues: routes.options.hidesValues)
         let (row, attributes) = (object.row, object.entity.attributes)
         var content: JSONValue = ["entity": .string(object.entity.name), "key": .string(String(row.record.rowID))]
@@ -74,7 +74,7 @@ struct RecordRoute: Sendable {
     }
 
     /// What people know an object by; its key where nothing of it may be shown.
-    private func title(_ link: BrowsedObject.Link, _ attribute: AttributeDescription?, _ values: ValueJSON) -> String {
+    private func title(_ link: ObjectDetail.Link, _ attribute: AttributeDescription?, _ values: ValueJSON) -> String {
         let key = String(link.rowID)
         guard !values.hidesValues, let attribute, let title = link.title else { return key }
         switch values.value(title, of: attribute) {

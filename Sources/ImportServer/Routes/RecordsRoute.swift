@@ -17,12 +17,12 @@ struct RecordsRoute: Sendable {
     private static func sorts(_ text: String) throws -> [RecordSort] {
         let sorts = try RecordSort.list(text)
         guard sorts.count <= mostSorts else {
-            throw AnswerError(.badRequest, "sort has more than \(mostSorts) names", advice: "Sort by fewer.")
+            throw ResponseError(.badRequest, "sort has more than \(mostSorts) names", advice: "Sort by fewer.")
         }
         return sorts
     }
 
-    func answer(_ request: Request, entity: String) async throws -> Answer {
+    func answer(_ request: Request, entity: String) async throws -> Response {
         let page = RecordPage.Request(
             entity: entity,
             predicate: try request.parameter("where").map { try RecordPredicate(parsing: $0) },
@@ -33,7 +33,7 @@ struct RecordsRoute: Sendable {
             hidesValues: routes.options.hidesValues
         )
         if page.hidesValues, page.predicate != nil {
-            throw AnswerError(
+            throw ResponseError(
                 .forbidden,
                 code: "hidden",
                 "values are hidden, and a predicate would find them out",
@@ -47,7 +47,7 @@ struct RecordsRoute: Sendable {
             content["count"] = try await count(page).map { .integer($0) }
             if page.section != nil { try await addSections(of: page, result.entity, to: &content) }
         }
-        return Answer(content)
+        return Response(content)
     }
 
     /// How many records there are; nil where counting them takes too long.
@@ -60,7 +60,7 @@ struct RecordsRoute: Sendable {
             return try await routes.pool.read(within: Self.countingTime) { reader, interruption in
                 try reader.count(of: page, interruption)
             }
-        } catch let error as AnswerError where error.status == .unavailable {
+        } catch let error as ResponseError where error.status == .unavailable {
             return nil
         }
     }

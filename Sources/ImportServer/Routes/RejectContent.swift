@@ -59,6 +59,6 @@ struct RejectContent: Sendable {
         let offset = error.byteOffset.subtractingReportingOverflow(reject.byteOffset)
         guard !offset.overflow, let start = Int(exactly: offset.partialValue), reject.record.indices.contains(start)
         else { return nil }
-        return JSONExtent.range(at: start, in: reject.record) ?? start..<start + 1
+        return JSONValueEnd.range(at: start, in: reject.record) ?? start..<start + 1
     }
 }

@@ -9,27 +9,27 @@ struct RejectsRoute: Sendable {
 
     let routes: Routes
 
-    func answer(_ request: Request) async throws -> Answer {
-        guard let group = request.parameter("group") else { return Answer(try await groups()) }
+    func answer(_ request: Request) async throws -> Response {
+        guard let group = request.parameter("group") else { return Response(try await groups()) }
         let limit = try request.count("limit", default: Self.defaultLimit, most: Self.mostLimit)
         let after = request.parameter("after")
         let page = try await routes.inspect { try $0.rejects(in: group, after: after, limit: limit) }
-        return Answer([
+        return Response([
             "rejects": .array((page?.rejects ?? []).map(members)), "next": page?.next.map { .string($0) } ?? .null,
         ])
     }
 
-    func answer(number text: String) async throws -> Answer {
+    func answer(number text: String) async throws -> Response {
         let found = try await routes.inspect { inspection in try Int64(text).flatMap { try inspection.reject($0) } }
         guard let reject = found ?? nil else {
-            throw AnswerError(
+            throw ResponseError(
                 .notFound,
                 code: "rejectNotFound",
                 "there is no reject \(text.prefix(100))",
                 advice: "Those that are open are in /api/rejects."
             )
         }
-        return Answer(
+        return Response(
             RejectContent(reject: reject, store: routes.options.store, hidesValues: routes.options.hidesValues).members
         )
     }

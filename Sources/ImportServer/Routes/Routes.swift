@@ -6,14 +6,14 @@ struct Routes: Sendable {
     let page: PageDocument
     let observer: StoreObserver
     let pool: ReaderPool
-    let entities: EntityMemory
+    let entities: EntityCache
 
     /// The answer to a request that may be answered.
     ///
-    /// - Throws: `AnswerError` and what reading throws.
-    func answer(_ request: Request) async throws -> Answer {
+    /// - Throws: `ResponseError` and what reading throws.
+    func answer(_ request: Request) async throws -> Response {
         switch (request.parts.first, request.parts.count) {
-        case ("", 1): return Answer(page.bytes, type: "text/html; charset=utf-8")
+        case ("", 1): return Response(page.bytes, type: "text/html; charset=utf-8")
         case ("events", 1): return try events(request)
         case ("metrics", 1): return try await MetricsRoute(routes: self).answer()
         case ("api", let count) where count > 1:
@@ -22,7 +22,7 @@ struct Routes: Sendable {
         }
     }
 
-    private func api(_ request: Request, _ name: String, _ rest: [String]) async throws -> Answer {
+    private func api(_ request: Request, _ name: String, _ rest: [String]) async throws -> Response {
         switch (name, rest.count) {
         case ("status", 0): return try await StatusRoute(routes: self).answer()
         case ("entities", 0): return try await EntitiesRoute(routes: self).answer()
@@ -56,19 +56,19 @@ struct Routes: Sendable {
         }
     }
 
-    private func events(_ request: Request) throws -> Answer {
+    private func events(_ request: Request) throws -> Response {
         guard let subscription = observer.hub.subscribe(after: request.headers["last-event-id"]) else {
-            throw AnswerError(
+            throw ResponseError(
                 .unavailable,
                 code: "too_many_streams",
                 "\(EventHub.mostSubscriptions) pages are open already",
                 advice: "Close one, or read /api/status."
             )
         }
-        return Answer(subscription)
+        return Response(subscription)
     }
 
-    private func notFound(_ request: Request) -> AnswerError {
-        AnswerError(.notFound, "there is nothing at \(request.path.prefix(200))", advice: "The page is at /.")
+    private func notFound(_ request: Request) -> ResponseError {
+        ResponseError(.notFound, "there is nothing at \(request.path.prefix(200))", advice: "The page is at /.")
     }
 }

@@ -5,18 +5,18 @@ import Importer
 struct StatusRoute: Sendable {
     let routes: Routes
 
-    func answer() async throws -> Answer {
+    func answer() async throws -> Response {
         let status = try await routes.inspect { inspection in
             let overview = try inspection.overview()
             let (report, unfinished, jobs) = (overview.report, overview.unfinished, overview.jobs)
-            return (StatusRecord(report: report, unfinished: unfinished, jobs: jobs), overview.sources)
+            return (StatusReport(report: report, unfinished: unfinished, jobs: jobs), overview.sources)
         }
         let (findings, store) = (routes.observer.last, routes.options.store)
-        return try Answer(encoding: Content(status: status, findings: findings, store: store))
+        return try Response(encoding: Content(status: status, findings: findings, store: store))
     }
 
     private struct Content: Encodable {
-        let status: (record: StatusRecord, sources: [StoreInspection.SourceProgress])?
+        let status: (record: StatusReport, sources: [StoreInspection.SourceProgress])?
         let findings: StoreObserver.Findings
         let store: String
 

@@ -20,13 +20,13 @@ extension ChunkDirectory {
     private static func number(_ name: String) -> Int? {
         guard name.hasPrefix("chunk-") else { return nil }
         let digits = name.dropFirst(6).prefix { $0 != "." }
-        guard let number = Int(digits), 1...ChunkNumbers.most ~= number else { return nil }
+        guard let number = Int(digits), 1...ReservedChunkNumbers.most ~= number else { return nil }
         let file = fileName(number)
         return name == file || name == temporaryName(file) ? number : nil
     }
 
     /// Whether this is the name of a chunk file, whole or partial, that a manifest has reserved.
-    package func isReserved(_ name: String, by numbers: ChunkNumbers) -> Bool {
+    package func isReserved(_ name: String, by numbers: ReservedChunkNumbers) -> Bool {
         Self.number(name).map(numbers.contains) ?? false
     }
 
@@ -35,7 +35,7 @@ extension ChunkDirectory {
     /// - Parameters:
     ///   - numbers: those that the manifest in this directory has reserved.
     ///   - kept: the numbers of chunks whose whole files stay.
-    package func removeChunks(_ numbers: ChunkNumbers, keeping kept: Set<Int> = []) throws {
+    package func removeChunks(_ numbers: ReservedChunkNumbers, keeping kept: Set<Int> = []) throws {
         for name in try names() {
             guard let number = Self.number(name), numbers.contains(number) else { continue }
             if kept.contains(number), name == Self.fileName(number) { continue }
@@ -53,14 +53,14 @@ extension ChunkDirectory {
 
     /// Removes the directory itself, if it is empty and still what its path leads to.
     package func removeIfEmpty() {
-        if FileNumber(link: path) == number { rmdir(path) }
+        if DeviceAndInode(link: path) == number { rmdir(path) }
     }
 
     /// Whether the file at `path` is in this very directory.
     package func holds(fileAt path: String) -> Bool {
-        guard let slash = path.lastIndex(of: "/") else { return FileNumber(".") == number }
+        guard let slash = path.lastIndex(of: "/") else { return DeviceAndInode(".") == number }
         let folder = path[..<slash]
-        return FileNumber(folder.isEmpty ? "/" : String(folder)) == number
+        return DeviceAndInode(folder.isEmpty ? "/" : String(folder)) == number
     }
 
     /// The names of all files.

@@ -10,7 +10,7 @@ package final class ChunkDirectory: Sendable {
     /// Whether this object has made the directory.
     package let isMade: Bool
     /// Its device and inode.
-    package let number: FileNumber
+    package let number: DeviceAndInode
     package let descriptor: Int32
     /// Files of chunks that are done with; nil when no more are kept.
     private let spares = Mutex<[Spare]?>([])
@@ -19,7 +19,7 @@ package final class ChunkDirectory: Sendable {
     private struct Spare {
         /// The name that it has now.
         let name: String
-        let number: FileNumber
+        let number: DeviceAndInode
     }
 
     /// Opens the directory.
@@ -49,7 +49,7 @@ package final class ChunkDirectory: Sendable {
             close(descriptor)
             throw ImportError.system(failure, "use the chunk directory", name)
         }
-        number = FileNumber(status)
+        number = DeviceAndInode(status)
     }
 
     deinit {
@@ -74,7 +74,7 @@ package final class ChunkDirectory: Sendable {
     /// - Throws: `ImportError` when it cannot be written, `.cannotCreate` when another file has the name or the temporary
     ///   one; nothing with these names is changed then.
     package func write(_ bytes: UnsafeRawBufferPointer, to name: String, synced: Bool) throws {
-        let draft = try ChunkDraft(of: name, in: self)
+        let draft = try TemporaryChunkFile(of: name, in: self)
         try draft.append(bytes)
         try draft.finish(synced: synced)
     }
@@ -191,7 +191,7 @@ package final class ChunkDirectory: Sendable {
             // A kill may have left both names.
             guard fstatat(descriptor, temporary, &other, AT_SYMLINK_NOFOLLOW) != 0 else { return false }
             try rename(name, to: temporary)
-            spares?.append(Spare(name: temporary, number: FileNumber(status)))
+            spares?.append(Spare(name: temporary, number: DeviceAndInode(status)))
             return true
         }
     }
@@ -201,7 +201,7 @@ package final class ChunkDirectory: Sendable {
         guard let spare = spares.withLock({ $0?.popLast() }),
             let file = try? openFile(spare.name, O_WRONLY, "open"), let status = try? file.status(),
             // What somebody has kept under another name is not written over.
-            FileNumber(status) == spare.number, status.st_nlink == 1
+            DeviceAndInode(status) == spare.number, status.st_nlink == 1
         else { return nil }
         return (spare.name, file)
     }

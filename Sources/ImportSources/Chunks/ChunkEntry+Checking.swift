@@ -7,7 +7,7 @@ extension ChunkEntry {
     package func isSound(after before: ChunkEntry?, in header: ChunkManifest.Header) -> Bool {
         guard header.shapes.indices.contains(source) else { return false }
         let paths = Int64(header.shapes[source].paths.count)
-        guard 1...ChunkNumbers.most ~= number, records >= 0, 1...Self.mostRecords ~= firstOrdinal,
+        guard 1...ReservedChunkNumbers.most ~= number, records >= 0, 1...Self.mostRecords ~= firstOrdinal,
             records <= Self.mostRecords,
             bytes >= Int64(records), bytes <= Self.mostFileBytes, 0...Self.mostBytes ~= endByte,
             0...endByte ~= firstByte, end.byteOffset == endByte,

@@ -10,7 +10,7 @@
 /// has the keys there around it (`{"outer":{"key": record}}`). Where the path ends in `.*` the record begins at its key's
 /// opening quote; the other keys are as the source has them, but not at the record: `{"outer":{` and the closing braces
 /// stand for no byte of the source, so that byte *j* is the source's at the beginning plus *j* less the ones before it.
-/// `ChunkPositions` does this arithmetic.
+/// `ChunkSourceMap` does this arithmetic.
 package struct ChunkEntry: Sendable, Hashable, Codable {
     /// Counts chunks of a directory, from 1.
     package let number: Int

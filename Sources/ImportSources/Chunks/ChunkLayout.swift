@@ -10,8 +10,8 @@ struct ChunkLayout {
     /// How many records it has.
     private(set) var records = 0
     private(set) var rejects: [ChunkEntry.PassedOver] = []
-    private var paths = RunList()
-    private var gaps = RunList()
+    private var paths = RunLengthList()
+    private var gaps = RunLengthList()
     private var rejectWeight = 0
     /// Where the gap before the next record begins.
     private var gapStart: Int64

@@ -6,11 +6,11 @@ extension ChunkManifest {
         /// In the order of their numbers.
         package let entries: [ChunkEntry]
         /// The names that are reserved for its chunks.
-        package let numbers: ChunkNumbers
+        package let numbers: ReservedChunkNumbers
         /// What follows the entries and is not as it was written; nil where nothing is.
         package let damage: Damage?
         /// Where the header's line and each entry's line end in the file, and the names that are reserved up to there.
-        package let ends: [(offset: Int64, numbers: ChunkNumbers)]
+        package let ends: [(offset: Int64, numbers: ReservedChunkNumbers)]
 
         /// The beginning of it, with `count` entries.
         package func prefix(_ count: Int) -> Content {
@@ -18,7 +18,7 @@ extension ChunkManifest {
             return Content(
                 header: header,
                 entries: Array(entries.prefix(count)),
-                numbers: ends.last?.numbers ?? ChunkNumbers(),
+                numbers: ends.last?.numbers ?? ReservedChunkNumbers(),
                 damage: nil,
                 ends: ends
             )

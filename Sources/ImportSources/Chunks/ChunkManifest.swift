@@ -49,7 +49,7 @@ package final class ChunkManifest {
 
     /// The number that the next chunk gets, from 1; its name is reserved.
     private(set) var nextNumber: Int
-    private var numbers: ChunkNumbers
+    private var numbers: ReservedChunkNumbers
     /// Numbers of chunks whose names files of others have.
     private let taken: Set<Int>
     private let file: ChunkFile
@@ -71,7 +71,7 @@ package final class ChunkManifest {
         creatingIn directory: ChunkDirectory,
         header: Header,
         entries: [ChunkEntry] = [],
-        reserved: ChunkNumbers = ChunkNumbers(),
+        reserved: ReservedChunkNumbers = ReservedChunkNumbers(),
         firstNumber: Int = 1,
         replaces: Bool = false,
         synced: Bool
@@ -112,7 +112,7 @@ package final class ChunkManifest {
             return
         }
         guard let file else { return }
-        var numbers = ChunkNumbers()
+        var numbers = ReservedChunkNumbers()
         _ = numbers.reserve(from: 1, besides: [])
         let line = try firstLine(header, reserving: numbers, makeEncoder())
         var bytes = [UInt8](repeating: 0, count: line.count + 1)
@@ -122,7 +122,7 @@ package final class ChunkManifest {
 
     private static func firstLine(
         _ header: Header,
-        reserving numbers: ChunkNumbers,
+        reserving numbers: ReservedChunkNumbers,
         _ encoder: JSONEncoder
     ) throws -> [UInt8] {
         try ManifestLine.bytes(encoder.encode(header), reserving: numbers.ranges)

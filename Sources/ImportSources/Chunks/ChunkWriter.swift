@@ -18,7 +18,7 @@ package final class ChunkWriter {
     private let number: Int
     private let synced: Bool
     /// The file of the chunk that is being filled; nil where it has no bytes yet.
-    private var draft: ChunkDraft?
+    private var draft: TemporaryChunkFile?
 
     /// - Parameters:
     ///   - directory: where the chunks are.
@@ -67,7 +67,7 @@ package final class ChunkWriter {
     /// Writes lines of the chunk that is being filled, which is to have `nextNumber`.
     package func append(_ lines: UnsafeRawBufferPointer) throws {
         guard !lines.isEmpty else { return }
-        let draft = try draft ?? ChunkDraft(of: ChunkDirectory.fileName(nextNumber), in: directory)
+        let draft = try draft ?? TemporaryChunkFile(of: ChunkDirectory.fileName(nextNumber), in: directory)
         self.draft = draft
         try draft.append(lines)
     }

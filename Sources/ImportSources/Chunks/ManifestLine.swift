@@ -44,7 +44,8 @@ struct ManifestRecord<Value: Decodable>: Decodable {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let bounds = try container.decodeIfPresent([[Int]].self, forKey: .reserved) ?? []
         reserved = try bounds.map { bounds in
-            guard bounds.count == 2, 1...ChunkNumbers.most ~= bounds[0], bounds[0]...ChunkNumbers.most ~= bounds[1]
+            guard bounds.count == 2, 1...ReservedChunkNumbers.most ~= bounds[0],
+                bounds[0]...ReservedChunkNumbers.most ~= bounds[1]
             else {
                 throw DecodingError.dataCorruptedError(forKey: .reserved, in: container, debugDescription: "no range")
             }

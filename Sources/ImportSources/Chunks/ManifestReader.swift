@@ -13,8 +13,8 @@ struct ManifestReader {
     private(set) var damage: ChunkManifest.Damage?
     private var header: ChunkManifest.Header?
     private var entries: [ChunkEntry] = []
-    private var numbers = ChunkNumbers()
-    private var ends: [(offset: Int64, numbers: ChunkNumbers)] = []
+    private var numbers = ReservedChunkNumbers()
+    private var ends: [(offset: Int64, numbers: ReservedChunkNumbers)] = []
     private let path: String
     private let decoder = JSONDecoder()
     private var total: Int64 = 0

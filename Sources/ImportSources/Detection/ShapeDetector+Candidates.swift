@@ -164,13 +164,13 @@ extension ShapeDetector {
     }
 
     /// The keys that the first records at a record path have.
-    package func recordKeys(at path: RecordPath) -> Set<ExactText> {
+    package func recordKeys(at path: RecordPath) -> Set<BytewiseString> {
         let values = topLevelValues.prefix(Self.judgedLines).flatMap { self.values(at: path.steps[...], in: $0) ?? [] }
         return keys(of: values.filter { tape.tokens[$0].kind == .object })
     }
 
-    private func keys(of objects: [Int]) -> Set<ExactText> {
-        Set(objects.flatMap { keys(of: $0) }.map { ExactText(key($0)) })
+    private func keys(of objects: [Int]) -> Set<BytewiseString> {
+        Set(objects.flatMap { keys(of: $0) }.map { BytewiseString(key($0)) })
     }
 
     /// The first values at a path; nil where it does not lead anywhere.
@@ -181,7 +181,7 @@ extension ShapeDetector {
         case (.anyElement, .array): children = self.children(of: value, limit: Self.judgedChildren)
         case (.anyMember, .object): children = self.children(of: value, limit: Self.judgedChildren)
         case (.key(let name), .object):
-            let member = members(of: value).first { ExactText(key($0.key)) == ExactText(name) }
+            let member = members(of: value).first { BytewiseString(key($0.key)) == BytewiseString(name) }
             guard let member else { return value > 0 && isEmpty(value) ? [] : nil }
             children = [member.value]
         // Some languages write what is empty as the other one, or as null.

@@ -16,7 +16,7 @@ package struct ShapeDetector {
         /// Where records of the same entity are in other sources, the likeliest first.
         package var paths: [RecordPath] = []
         /// The keys that those records have; empty where they are not known.
-        package var keys: Set<ExactText> = []
+        package var keys: Set<BytewiseString> = []
         /// Keys that lead to what records hold, where that is known: no record path begins with them.
         package var nested: [[String]] = []
         /// Whether a model says what is in the records.
@@ -25,7 +25,7 @@ package struct ShapeDetector {
         package init(
             areLinesNamed: Bool = false,
             paths: [RecordPath] = [],
-            keys: Set<ExactText> = [],
+            keys: Set<BytewiseString> = [],
             nested: [[String]] = [],
             hasModel: Bool = false
         ) {

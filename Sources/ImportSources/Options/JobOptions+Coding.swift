@@ -33,8 +33,8 @@ extension ErrorLimit {
 
 extension JobOptions {
     /// The options that differ from `other`'s; how many rejects there may be is free to change.
-    package func differences(from other: JobOptions) -> [ImportText.Setting] {
-        var names: [ImportText.Setting] = []
+    package func differences(from other: JobOptions) -> [MessageText.Setting] {
+        var names: [MessageText.Setting] = []
         if model != other.model { names.append(.model) }
         if entity != other.entity { names.append(.entity) }
         if records != other.records { names.append(.records) }

@@ -33,7 +33,7 @@ package enum JSONOutput {
             UTF8Validation.firstInvalid(in: ByteView(text)) == nil
         else { return false }
         var nothing = Nothing()
-        let end = PlainJSON.end(of: 0, in: base, last: text.count, maxDepth: PlainJSON.mostLevels, .none, &nothing)
+        let end = FastJSON.end(of: 0, in: base, last: text.count, maxDepth: FastJSON.mostLevels, .none, &nothing)
         return end == text.count || (try? JSONValue(parsing: Array(text))) != nil
     }
 
@@ -43,7 +43,7 @@ package enum JSONOutput {
     }
 
     /// Wants to know nothing of a value's tokens.
-    private struct Nothing: PlainJSONOutput {
+    private struct Nothing: FastJSONHandler {
         static var spaceHasLineFeeds: Bool { false }
         var hasRoom: Bool { true }
         mutating func lineBreak() {}

@@ -21,13 +21,13 @@ import ImportModel
     /// That of the parser, which lives as long.
     @usableFromInline let lastTape: UnsafeMutablePointer<RecordTape>
     // Changed in `read(line:)` only, which does not call itself: the check would take as long as a short record.
-    @exclusivity(unchecked) private var tokenizer: RecordTokenizer
+    @exclusivity(unchecked) private var tokenizer: FastRecordTokenizer
 
     /// - Parameter maxDepth: how many containers may be inside each other, from 1.
     package init(maxDepth: Int) {
         parser = YajlParser(handler: RecordTape(maxDepth: maxDepth))
         lastTape = parser.handlerAddress
-        tokenizer = RecordTokenizer(maxDepth: maxDepth)
+        tokenizer = FastRecordTokenizer(maxDepth: maxDepth)
     }
 
     /// The tape of the last line read.
@@ -66,7 +66,7 @@ import ImportModel
             return .malformed(at: tape.values == 0 ? 0 : line.count - 1)
         case .stopped: return .tooDeep
         case .failed(let stop):
-            var places = TokenPlaces()
+            var places = TokenLocator()
             places.begin(line.base, line.count, base: 0)
             places.lastEnd = tape.lastEnd
             return .malformed(at: Int(places.place(ofFailureAt: stop, message: parser.failureMessage())))

@@ -10,7 +10,7 @@ package final class ArchiveReader: ByteStream {
         /// Whether they break off and are sound as far as they go.
         package var isCut = false
         /// What to do about it.
-        package var advice: ImportText =
+        package var advice: MessageText =
             "Copy or download it again: an import of the repaired file resumes where this one stopped. Where what was imported "
             + "of it was damaged, too, it is refused: then give \(.restart)."
     }

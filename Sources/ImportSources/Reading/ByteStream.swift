@@ -12,7 +12,7 @@ package protocol ByteStream: AnyObject {
 }
 
 /// A stream ends that has the beginning of its source alone: what breaks off there is no fault.
-package struct SampleEnd: Error {
+package struct SampleTruncation: Error {
     package init() {}
 }
 

@@ -50,7 +50,7 @@ enum CompressedFormat: String {
     /// What is said of a source that is compressed in a way that is not read; nil for any other.
     ///
     /// - Parameter head: the source's first bytes, at least `markLength` of them or all of a shorter source.
-    static func refusal(of head: some Collection<UInt8>) -> (reason: ImportText, advice: ImportText)? {
+    static func refusal(of head: some Collection<UInt8>) -> (reason: MessageText, advice: MessageText)? {
         let found = foreign.first { head.starts(with: $0.mark) }
         guard let found else { return nil }
         return (

@@ -24,14 +24,14 @@ final class RecordSequenceStream<Records: Sequence>: ByteStream where Records.El
     private func encodeNext() {
         guard let record = records.next() else {
             isAtEnd = true
-            if count == 0 { pending = GivenRecords.none }
+            if count == 0 { pending = ProgramRecords.none }
             return
         }
         do {
             try RecordEncoder.append(record, to: &pending)
             count += 1
         } catch {
-            failure = GivenRecords.failure(error, after: count)
+            failure = ProgramRecords.failure(error, after: count)
         }
     }
 }

@@ -67,9 +67,9 @@ final class RecordTaskStream: ByteStream {
                     guard await put(block) else { return }
                     block.removeAll(keepingCapacity: true)
                 }
-                end(with: count == 0 ? GivenRecords.none : block, nil)
+                end(with: count == 0 ? ProgramRecords.none : block, nil)
             } catch {
-                end(with: block, GivenRecords.failure(error, after: count))
+                end(with: block, ProgramRecords.failure(error, after: count))
             }
         }
 

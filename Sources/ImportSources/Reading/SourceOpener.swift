@@ -6,9 +6,9 @@ package struct SourceOpener: Sendable {
     /// What `-` reads; the descriptor is never closed.
     package var standardInput: Int32 = 0
     /// What the source with their name reads, where a program gives records.
-    package var records: GivenRecords?
+    package var records: ProgramRecords?
 
-    package init(standardInput: Int32 = 0, records: GivenRecords? = nil) {
+    package init(standardInput: Int32 = 0, records: ProgramRecords? = nil) {
         self.standardInput = standardInput
         self.records = records
     }
@@ -28,7 +28,7 @@ package struct SourceOpener: Sendable {
     package func describe(
         _ argument: String,
         interruption: Interruption,
-        announce: (ImportText) -> Void = { _ in }
+        announce: (MessageText) -> Void = { _ in }
     ) throws -> [SourceDescription] {
         if argument == "-" || argument == records?.name { return [.pipe(named: argument)] }
         var status = stat()
@@ -117,7 +117,7 @@ package struct SourceOpener: Sendable {
         if let path = source.path {
             return try openFile(path, source, at: offset, interruption: interruption)
         }
-        if GivenRecords.isName(source.name) { return try openRecords(source, at: offset, interruption: interruption) }
+        if ProgramRecords.isName(source.name) { return try openRecords(source, at: offset, interruption: interruption) }
         let descriptor =
             source.name == "-"
             ? Descriptor(borrowing: standardInput) : try Descriptor.open(source.name, waits: false)

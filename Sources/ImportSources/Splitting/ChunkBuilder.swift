@@ -43,7 +43,7 @@ package final class ChunkBuilder {
 
     // The chunk.
     // Their methods call nobody who could come back here; checking that for each record would cost more than they do.
-    @exclusivity(unchecked) private var memory: ChunkMemory
+    @exclusivity(unchecked) private var memory: ChunkBuffer
     @exclusivity(unchecked) private var layout: ChunkLayout
     private var isFull = false
     /// How many bytes of it are written, and no longer in memory.
@@ -55,11 +55,11 @@ package final class ChunkBuilder {
     private(set) var recordEnd: Int64
     /// The opening tokens of the containers that enclose the place after the last record.
     var enclosing: String
-    @exclusivity(unchecked) private var outside: OutsideValues
-    private var missingPaths: MissingPaths
+    @exclusivity(unchecked) private var outside: UnmatchedValues
+    private var missingPaths: MissingRecordPaths
     /// Which of its records are accepted.
-    @exclusivity(unchecked) private var window: RecordWindow
-    private let tracks: ChunkTracks
+    @exclusivity(unchecked) private var window: RecordSkipLimit
+    private let tracks: ChunkBoundaries
 
     /// - Parameters:
     ///   - writer: what writes the chunks.
@@ -82,14 +82,14 @@ package final class ChunkBuilder {
         maxRecordBytes = Int64(settings.limits.maxRecordBytes)
         block = SourceBlock(emptyAt: base)
         portion = writer.portion
-        memory = ChunkMemory(usualSize: min(writer.chunkSize, writer.portion))
+        memory = ChunkBuffer(usualSize: min(writer.chunkSize, writer.portion))
         layout = ChunkLayout(from: base, firstOrdinal: start.firstOrdinal, pathCount: settings.pathCount)
         recordEnd = base
         enclosing = start.position.enclosing
-        outside = OutsideValues(knownNames: Set(start.outsideNames))
-        missingPaths = MissingPaths(at: start.position, settings)
-        window = RecordWindow(settings.limits, pathCount: settings.pathCount, before: start.position.recordsBefore)
-        tracks = ChunkTracks(from: base, start.position)
+        outside = UnmatchedValues(knownNames: Set(start.outsideNames))
+        missingPaths = MissingRecordPaths(at: start.position, settings)
+        window = RecordSkipLimit(settings.limits, pathCount: settings.pathCount, before: start.position.recordsBefore)
+        tracks = ChunkBoundaries(from: base, start.position)
     }
 
     /// The block's offset in the source.

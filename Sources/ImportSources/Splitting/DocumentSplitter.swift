@@ -69,7 +69,7 @@ final class DocumentSplitter {
     /// - Parameters:
     ///   - block: the bytes; unchanged when this returns.
     ///   - count: how many they are, from 1.
-    /// - Throws: `ScanFault` for what is wrong in it, and whatever the builder throws.
+    /// - Throws: `ScanError` for what is wrong in it, and whatever the builder throws.
     func split(_ block: UnsafeMutablePointer<UInt8>, _ count: Int) throws {
         // yajl takes form feed and vertical tab for white space, and JSON has them nowhere.
         let sound = ByteScan.firstFormFeed(block, count)
@@ -113,7 +113,7 @@ final class DocumentSplitter {
             index = end
         }
         if sound < count {
-            throw ScanFault(
+            throw ScanError(
                 kind: .syntax,
                 byteOffset: builder.blockBase + Int64(sound),
                 message: "form feed or vertical tab, which JSON allows nowhere"
@@ -136,17 +136,17 @@ final class DocumentSplitter {
 
     /// Says that the source ends here.
     ///
-    /// - Throws: `ScanFault` if it breaks off or has no value, and whatever the builder throws.
+    /// - Throws: `ScanError` if it breaks off or has no value, and whatever the builder throws.
     func finish() throws {
         guard hasValues else {
-            throw ScanFault(kind: .empty, byteOffset: builder.blockBase, message: "there is no JSON value")
+            throw ScanError(kind: .empty, byteOffset: builder.blockBase, message: "there is no JSON value")
         }
         parser.handler.beginEnd(base: builder.blockBase)
         switch parser.finish() {
         case .consumed: try parser.handler.endSource()
         case .stopped: throw stopped()
         case .failed:
-            throw ScanFault(
+            throw ScanError(
                 kind: .truncated,
                 byteOffset: builder.blockBase,
                 message: "the source ends inside a value"
@@ -164,7 +164,7 @@ final class DocumentSplitter {
             let place = parser.handler.places.place(ofFailureAt: offset, message: message)
             let index = Int(place - builder.blockBase)
             let byte = (start..<end).contains(index) ? block[index] : nil
-            throw ScanFault(kind: .syntax, byteOffset: place, message: YajlFault.words(for: message, at: byte))
+            throw ScanError(kind: .syntax, byteOffset: place, message: YajlErrorText.words(for: message, at: byte))
         }
     }
 

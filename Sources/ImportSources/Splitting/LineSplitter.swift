@@ -144,14 +144,14 @@ final class LineSplitter {
     /// Takes the last line, if the source does not end with a line break.
     ///
     /// - Parameter isResumed: whether there were records before this split began.
-    /// - Throws: `ScanFault` if the line breaks off or there was no line at all, and whatever the builder throws.
+    /// - Throws: `ScanError` if the line breaks off or there was no line at all, and whatever the builder throws.
     func finish(isResumed: Bool) throws {
         guard hasValues || isResumed else {
-            throw ScanFault(kind: .empty, byteOffset: builder.blockBase, message: "there is no JSON value")
+            throw ScanError(kind: .empty, byteOffset: builder.blockBase, message: "there is no JSON value")
         }
         guard builder.hasOpenRecord else { return }
         if try isTruncated(builder.openRecord) {
-            throw ScanFault(
+            throw ScanError(
                 kind: .truncated,
                 byteOffset: builder.blockBase,
                 message: "the last line ends inside a value"

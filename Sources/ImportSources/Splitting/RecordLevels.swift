@@ -78,7 +78,7 @@ struct RecordLevels {
     }
 
     /// How values follow one another here, all with the same record paths; nil if these depend on their keys.
-    var kindOfFollowing: PlainRecords.Kind? {
+    var kindOfFollowing: FastRecordScanner.Kind? {
         guard let top = stack.last else { return .values }
         if top.isArray { return .elements }
         return hasKeys ? nil : .members
@@ -161,7 +161,7 @@ struct RecordLevels {
             if level.isArray {
                 text += "[*]"
             } else if level.key >= 0 {
-                text += OutsideCounts.step(key: matcher.keys[depth][level.key].text)
+                text += UnmatchedValueCounts.step(key: matcher.keys[depth][level.key].text)
             } else {
                 text += ".*"
             }

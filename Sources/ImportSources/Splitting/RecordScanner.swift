@@ -17,7 +17,7 @@ struct RecordScanner {
     private var depth = 0
     private var depthLimit: Int
     /// Those of the plain record before.
-    private let keys = PlainKeys()
+    private let keys = PreviousKeyCache()
     private let builder: ChunkBuilder?
     private let maxDepth: Int
     /// The containers that enclose this position.
@@ -35,7 +35,7 @@ struct RecordScanner {
     private var undelimited: Undelimited?
 
     /// Where the tokens are that yajl reports.
-    private(set) var places = TokenPlaces()
+    private(set) var places = TokenLocator()
     /// Values at the top level so far.
     private(set) var topLevelValues: Int
     /// Why an event said to stop.
@@ -79,7 +79,7 @@ struct RecordScanner {
     ///   - bytes: where they are.
     ///   - count: how many.
     ///   - base: their offset in the source.
-    /// - Throws: `ScanFault` if they may not follow what came before, and whatever the builder throws.
+    /// - Throws: `ScanError` if they may not follow what came before, and whatever the builder throws.
     mutating func beginPiece(_ bytes: UnsafePointer<UInt8>, _ count: Int, base: Int64) throws {
         places.begin(bytes, count, base: base)
         if let undelimited, count > 0 {
@@ -132,8 +132,8 @@ struct RecordScanner {
         ByteScan.isSpace(byte) || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{") || byte == UInt8(ascii: "\"")
     }
 
-    private static func adjoining(at offset: Int64) -> ScanFault {
-        ScanFault(
+    private static func adjoining(at offset: Int64) -> ScanError {
+        ScanError(
             kind: .syntax,
             byteOffset: offset,
             message: "white space must follow a number, true, false or null"
@@ -244,7 +244,7 @@ struct RecordScanner {
             if depth <= depthLimit { return true }
         }
         return stop(
-            ScanFault(
+            ScanError(
                 kind: .nesting,
                 byteOffset: places.offset(end - 1),
                 message: "more than \(Self.maximumOpenContainers) containers are open"
@@ -263,7 +263,7 @@ struct RecordScanner {
             let bytes = bytes(from: start, to: end)
             guard bytes.count <= max(builder.maxRecordBytes, Int64(ChunkBuilder.headLength)) else {
                 let message = "a key that each record within it is to keep has more bytes than a record may have"
-                return stop(ScanFault(kind: .syntax, byteOffset: start, message: message))
+                return stop(ScanError(kind: .syntax, byteOffset: start, message: message))
             }
             // What is not UTF-8 in it is counted below.
             levels.keepKey(Array(String(decoding: bytes, as: UTF8.self).utf8))
@@ -284,7 +284,7 @@ struct RecordScanner {
     }
 
     private static func step(_ key: ByteView) -> String {
-        OutsideCounts.step(key: String(decoding: key.buffer, as: UTF8.self))
+        UnmatchedValueCounts.step(key: String(decoding: key.buffer, as: UTF8.self))
     }
 
     /// The index of a key in the matcher's keys, or -1.
@@ -325,10 +325,10 @@ struct RecordScanner {
 
 extension RecordScanner {
     /// The record path of what follows here if it is a record, and how it follows; nil if that depends on its key.
-    private var following: (path: Int, records: PlainRecords)? {
+    private var following: (path: Int, records: FastRecordScanner)? {
         guard !isPriming, let kind = levels.kindOfFollowing else { return nil }
         let path = levels.recordPath(of: levels.valuePaths)
-        return path < 0 ? nil : (path, PlainRecords(kind, maxDepth: maxDepth, keys))
+        return path < 0 ? nil : (path, FastRecordScanner(kind, maxDepth: maxDepth, keys))
     }
 
     /// Where the open record ends, if it began in this block and is plainly JSON up to its end; else -1.

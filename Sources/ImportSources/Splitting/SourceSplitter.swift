@@ -34,7 +34,7 @@ package final class SourceSplitter {
     private let start: SplitPosition
     private let builder: ChunkBuilder
     private var block: [UInt8]
-    private var context = FaultContext()
+    private var context = ErrorExcerpt()
     /// What a block was left with, which comes again before the next one's bytes, and how many bytes are wanted then.
     private var rest: [UInt8] = []
     private var wanted = 0
@@ -81,7 +81,7 @@ package final class SourceSplitter {
     /// - Returns: how it ended. After a fault, everything sound before it is in sealed chunks.
     /// - Throws: `ImportError` when the source or a chunk cannot be read or written, and what `onSealed` threw. When the
     ///   source is damaged, everything sound before the damage is in sealed chunks.
-    package func run() throws -> SplitEnd {
+    package func run() throws -> SplitOutcome {
         if builder.hasReachedLimit {
             try builder.finish()
             return .finished
@@ -115,7 +115,7 @@ package final class SourceSplitter {
     /// - Parameter body: cuts a block, after which no bytes follow if it is the last one, and returns how many bytes of it;
     ///   the others come again, with more behind them.
     /// - Returns: how the split ended if it ended before that.
-    private func forEachBlock(_ body: (UnsafeMutablePointer<UInt8>, Int, Bool) throws -> Int) throws -> SplitEnd? {
+    private func forEachBlock(_ body: (UnsafeMutablePointer<UInt8>, Int, Bool) throws -> Int) throws -> SplitOutcome? {
         while true {
             let count: Int
             do {
@@ -124,7 +124,7 @@ package final class SourceSplitter {
                 if let end = try takeRest(body) { return end }
                 try builder.finishAtFault()
                 throw error
-            } catch is SampleEnd {
+            } catch is SampleTruncation {
                 if let end = try takeRest(body) { return end }
                 try builder.finishAtSampleEnd()
                 return .finished
@@ -143,7 +143,7 @@ package final class SourceSplitter {
     }
 
     /// Cuts what was left of the blocks before, as nothing follows it.
-    private func takeRest(_ body: (UnsafeMutablePointer<UInt8>, Int, Bool) throws -> Int) throws -> SplitEnd? {
+    private func takeRest(_ body: (UnsafeMutablePointer<UInt8>, Int, Bool) throws -> Int) throws -> SplitOutcome? {
         guard !rest.isEmpty else { return nil }
         var bytes = rest
         return try take(&bytes, bytes.count, isLast: true, body)
@@ -155,8 +155,8 @@ package final class SourceSplitter {
         _ count: Int,
         isLast: Bool,
         _ body: (UnsafeMutablePointer<UInt8>, Int, Bool) throws -> Int
-    ) throws -> SplitEnd? {
-        try bytes.withUnsafeMutableBufferPointer { buffer -> SplitEnd? in
+    ) throws -> SplitOutcome? {
+        try bytes.withUnsafeMutableBufferPointer { buffer -> SplitOutcome? in
             guard count > 0, let base = buffer.baseAddress else { return nil }
             builder.enterBlock(base, count)
             do {
@@ -165,7 +165,7 @@ package final class SourceSplitter {
                 builder.leaveBlock()
                 rest = Array(buffer[used..<count])
                 wanted = 2 * rest.count
-            } catch let fault as ScanFault {
+            } catch let fault as ScanError {
                 return .fault(try seal(at: fault, UnsafeBufferPointer(start: base, count: count)))
             } catch is ChunkBuilder.LimitReached {
                 try builder.finish()
@@ -176,13 +176,13 @@ package final class SourceSplitter {
     }
 
     /// Seals the last chunk if `finish` finds the source whole.
-    private func end(_ finish: () throws -> Void) throws -> SplitEnd {
+    private func end(_ finish: () throws -> Void) throws -> SplitOutcome {
         do {
             try finish()
-        } catch let fault as ScanFault where fault.kind == .empty && settings.mayBeEmpty {
+        } catch let fault as ScanError where fault.kind == .empty && settings.mayBeEmpty {
             // It has all values that there are of those at its top, and says nothing of other paths.
             builder.findCollections(matcher.complete[0])
-        } catch let fault as ScanFault {
+        } catch let fault as ScanError {
             return .fault(try seal(at: fault, UnsafeBufferPointer(start: nil, count: 0)))
         } catch is ChunkBuilder.LimitReached {
             // Nothing is wanted any more where there is nothing any more.
@@ -193,11 +193,11 @@ package final class SourceSplitter {
     }
 
     /// Seals what is sound and says where the fault is.
-    private func seal(at fault: ScanFault, _ block: UnsafeBufferPointer<UInt8>) throws -> SplitFault {
+    private func seal(at fault: ScanError, _ block: UnsafeBufferPointer<UInt8>) throws -> SplitError {
         let (line, column) = builder.lineAndColumn(at: fault.byteOffset)
         let excerpt = context.excerpt(around: fault.byteOffset, in: block, base: builder.blockBase)
         try builder.finishAtFault()
-        return SplitFault(
+        return SplitError(
             kind: fault.kind,
             byteOffset: fault.byteOffset,
             line: line,

@@ -73,7 +73,7 @@ extension ImportError {
                 advice: "Give yourself permission to read it, or import a copy."
             )
         default:
-            let message: ImportText = "cannot be opened: \(String(cString: strerror(code)))"
+            let message: MessageText = "cannot be opened: \(String(cString: strerror(code)))"
             return .shortage(code, at: path, message) ?? ImportError(.fileUnreadable, at: path, message)
         }
     }

@@ -9,9 +9,9 @@ extension ImportError {
     ///   - path: the file or directory that it was tried on.
     /// - Returns: an error with advice.
     package static func system(_ number: Int32, _ action: String, _ path: String) -> ImportError {
-        let message: ImportText = "cannot \(action) \(path): \(String(cString: strerror(number)))"
+        let message: MessageText = "cannot \(action) \(path): \(String(cString: strerror(number)))"
         if let shortage = shortage(number, message) { return shortage.about(path) }
-        let (reason, advice): (Reason, ImportText) =
+        let (reason, advice): (Reason, MessageText) =
             switch number {
             case ENOSPC, EDQUOT:
                 (

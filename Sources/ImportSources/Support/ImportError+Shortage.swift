@@ -7,7 +7,7 @@ extension ImportError {
     /// - Parameters:
     ///   - number: the call's `errno`.
     ///   - path: the file that it was for, which `what` then does not name.
-    package static func shortage(_ number: Int32, at path: String? = nil, _ what: ImportText) -> ImportError? {
+    package static func shortage(_ number: Int32, at path: String? = nil, _ what: MessageText) -> ImportError? {
         guard number == EMFILE || number == ENFILE else { return nil }
         return ImportError(
             .noDescriptors,
@@ -25,21 +25,21 @@ extension ImportError {
     ///   - count: how many, beside those that are open.
     ///   - purpose: what for, in words: `to import with 2 workers`.
     /// - Throws: `ImportError` with `.noResources` when there are fewer.
-    package static func checkDescriptors(_ count: Int, _ purpose: ImportText) throws {
+    package static func checkDescriptors(_ count: Int, _ purpose: MessageText) throws {
         // One at a time: what several take for a moment could be more than there are.
         try probing.withLock { _ in try probeDescriptors(count, purpose) }
     }
 
     private static let probing = Mutex(())
 
-    private static func probeDescriptors(_ count: Int, _ purpose: ImportText) throws {
+    private static func probeDescriptors(_ count: Int, _ purpose: MessageText) throws {
         var taken: [Int32] = []
         defer { for descriptor in taken { close(descriptor) } }
         while taken.count < count {
             let descriptor = open("/", O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else {
                 let code = errno
-                let message: ImportText =
+                let message: MessageText =
                     "\(count) more open files are needed \(purpose), and \(taken.count) can be had"
                 // Where `/` cannot be opened for another reason, nothing is known.
                 if let error = shortage(code, "\(message): \(String(cString: strerror(code)))") { throw error }

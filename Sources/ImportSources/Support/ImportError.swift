@@ -61,9 +61,9 @@ public struct ImportError: LocalizedError, Sendable, Hashable, CustomStringConve
     /// Everything that is wrong with the model, where that is the cause.
     public let modelError: ModelError?
     /// What happened, and where.
-    public private(set) var text: ImportText
+    public private(set) var text: MessageText
     /// What to do about it; nil where there is nothing to advise.
-    public private(set) var remedy: ImportText?
+    public private(set) var remedy: MessageText?
 
     /// The exit code that belongs to it.
     public var code: Code { reason.code }
@@ -88,8 +88,8 @@ public struct ImportError: LocalizedError, Sendable, Hashable, CustomStringConve
         _ reason: Reason,
         at path: String? = nil,
         position: Position? = nil,
-        _ what: ImportText,
-        advice: ImportText? = nil,
+        _ what: MessageText,
+        advice: MessageText? = nil,
         modelError: ModelError? = nil
     ) {
         self.reason = reason
@@ -108,14 +108,14 @@ public struct ImportError: LocalizedError, Sendable, Hashable, CustomStringConve
     }
 
     /// The same error with other advice.
-    package func advising(_ advice: ImportText) -> ImportError {
+    package func advising(_ advice: MessageText) -> ImportError {
         var error = self
         error.remedy = advice
         return error
     }
 
     /// The same error in other words.
-    package func saying(_ text: ImportText) -> ImportError {
+    package func saying(_ text: MessageText) -> ImportError {
         var error = self
         error.text = text
         return error

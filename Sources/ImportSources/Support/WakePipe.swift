@@ -10,7 +10,7 @@ package final class WakePipe: Sendable {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else {
             let code = errno
-            let message: ImportText = "cannot make a pipe: \(String(cString: strerror(code)))"
+            let message: MessageText = "cannot make a pipe: \(String(cString: strerror(code)))"
             throw ImportError.shortage(code, message) ?? ImportError(.systemCallFailed, message)
         }
         readEnd = Descriptor(owning: ends[0])

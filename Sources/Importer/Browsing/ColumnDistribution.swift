@@ -61,17 +61,17 @@ extension StoreReader {
                 throw ImportError(noAttribute: attribute, in: entity.description)
             }
             let table = entity.description.table.quotedIdentifier
-            let last = try RowStatement.number(database, SQLText("SELECT max(rowid) FROM \(table)")) ?? 0
-            let first = try RowStatement.number(database, SQLText("SELECT min(rowid) FROM \(table)")) ?? 0
+            let last = try RawRowCursor.number(database, SQLFragment("SELECT max(rowid) FROM \(table)")) ?? 0
+            let first = try RawRowCursor.number(database, SQLFragment("SELECT min(rowid) FROM \(table)")) ?? 0
             let range = UInt64(bitPattern: last &- first)
             let isSampled = range >= UInt64(ColumnDistribution.mostRows)
             let places = isSampled ? ColumnDistribution.mostPlaces : 1
             let value = WindowQuery.value(of: attribute.column.quotedIdentifier, bytes: ColumnDistribution.valueBytes)
-            var conditions = [SQLText("rowid BETWEEN ? AND ?")]
+            var conditions = [SQLFragment("rowid BETWEEN ? AND ?")]
             if let condition = entity.condition { conditions.append(condition) }
-            var statement = SQLText("SELECT \(value) FROM \(table) WHERE ") + .all(conditions)
+            var statement = SQLFragment("SELECT \(value) FROM \(table) WHERE ") + .all(conditions)
             statement.sql += " ORDER BY rowid LIMIT \(ColumnDistribution.mostRows / places)"
-            let rows = try RowStatement(database, SQLText(statement.sql))
+            let rows = try RawRowCursor(database, SQLFragment(statement.sql))
             defer { rows.reset() }
             var tally = Tally(of: attribute)
             for place in 0..<places {
@@ -90,14 +90,14 @@ extension StoreReader {
 private struct Tally {
     private let attribute: AttributeDescription
     /// Values with their types: what `String` takes for the same text need not be.
-    private var counts: [BoundValue: Int64] = [:]
+    private var counts: [RawArgument: Int64] = [:]
     private var rows: Int64 = 0
 
     init(of attribute: AttributeDescription) { self.attribute = attribute }
 
     mutating func add(_ value: Record.Value) {
         rows += 1
-        counts[BoundValue(value), default: 0] += 1
+        counts[RawArgument(value), default: 0] += 1
     }
 
     func distribution(isSampled: Bool) -> ColumnDistribution {
@@ -196,7 +196,7 @@ extension Record.Value {
     }
 }
 
-extension BoundValue {
+extension RawArgument {
     /// The value as a record has it.
     fileprivate var stored: Record.Value {
         switch self {

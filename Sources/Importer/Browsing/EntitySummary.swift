@@ -33,8 +33,8 @@ package struct EntitySummary: Sendable {
 
     /// Whether it has this name, or this table, byte by byte.
     package func isCalled(_ name: String) -> Bool {
-        ExactText(entity.name) == ExactText(name)
-            || ExactText(entity.table.asciiLowercased) == ExactText(name.asciiLowercased)
+        BytewiseString(entity.name) == BytewiseString(name)
+            || BytewiseString(entity.table.asciiLowercased) == BytewiseString(name.asciiLowercased)
     }
 }
 
@@ -53,7 +53,7 @@ extension StoreReader {
                     (table.indexes.filter { !$0.isPartial }.compactMap { $0.columns.first??.name }
                         + [table.rowIDColumn].compactMap(\.self)).folded
                 )
-                let indexed = entity.attributes.filter { first.contains(ContinuedEntity.folded($0.column)) }.map(\.name)
+                let indexed = entity.attributes.filter { first.contains(ExistingEntity.folded($0.column)) }.map(\.name)
                 return EntitySummary(
                     entity: entity,
                     count: try count(of: FetchedEntity(stored, in: graph), database),
@@ -65,8 +65,8 @@ extension StoreReader {
     }
 
     private func count(of entity: FetchedEntity, _ database: Database) throws -> Int64 {
-        let all = SQLText("SELECT count(*) FROM \(entity.description.table.quotedIdentifier)")
-        return try RowStatement.number(database, entity.condition.map { all + SQLText(" WHERE ") + $0 } ?? all) ?? 0
+        let all = SQLFragment("SELECT count(*) FROM \(entity.description.table.quotedIdentifier)")
+        return try RawRowCursor.number(database, entity.condition.map { all + SQLFragment(" WHERE ") + $0 } ?? all) ?? 0
     }
 
     /// Counts the links of an entity's relationships, those of each in one table from its one end to the other.
@@ -79,7 +79,7 @@ extension StoreReader {
             var counts: [String: Int64] = [:]
             for (link, isOwn) in entity.ownLinks {
                 guard let text = link.countOfAll(of: entity, isOwn: isOwn) else { continue }
-                counts[link.name] = try RowStatement.number(database, text)
+                counts[link.name] = try RawRowCursor.number(database, text)
             }
             return counts
         }

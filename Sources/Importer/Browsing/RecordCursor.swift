@@ -16,7 +16,7 @@ struct RecordCursor: Sendable, Hashable {
         /// What follows the record with this row id.
         case afterRow(Int64)
         /// The first record with this value of what is sorted by first.
-        case value(BoundValue)
+        case value(RawArgument)
     }
 
     let place: Place
@@ -28,7 +28,7 @@ struct RecordCursor: Sendable, Hashable {
     }
 
     /// A position at a section; nil where its value is too long for it.
-    init?(at value: BoundValue) {
+    init?(at value: RawArgument) {
         guard value.byteCount <= Self.mostBytes else { return nil }
         place = .value(value)
     }
@@ -42,7 +42,7 @@ struct RecordCursor: Sendable, Hashable {
         switch rest.byte() {
         case 0:
             guard let rowID = rest.integer(), let count = rest.byte() else { return nil }
-            var values: [BoundValue] = []
+            var values: [RawArgument] = []
             for _ in 0..<count {
                 guard let value = rest.value() else { return nil }
                 values.append(value)
@@ -95,7 +95,7 @@ private struct CursorReader {
         return Int64(bitPattern: rest.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
     }
 
-    mutating func value() -> BoundValue? {
+    mutating func value() -> RawArgument? {
         switch byte() {
         case 0: return .null
         case 1: return integer().map { .integer($0) }
@@ -113,7 +113,7 @@ private struct CursorReader {
     }
 }
 
-extension BoundValue {
+extension RawArgument {
     fileprivate var byteCount: Int {
         switch self {
         case .null, .integer, .real: 8

@@ -41,11 +41,11 @@ extension StoreReader {
                     advice: "Choose another attribute for sections."
                 )
             }
-            var statement = SQLText("SELECT \(term.column), count(*) FROM \(query.table)")
-            if let predicate = query.predicate { statement = statement + SQLText(" WHERE ") + predicate }
+            var statement = SQLFragment("SELECT \(term.column), count(*) FROM \(query.table)")
+            if let predicate = query.predicate { statement = statement + SQLFragment(" WHERE ") + predicate }
             statement.sql += " GROUP BY \(term.collated) ORDER BY \(term.collated) LIMIT ?"
             statement.arguments.append(.integer(Int64(most) + 1))
-            let rows = try RowStatement(database, statement)
+            let rows = try RawRowCursor(database, statement)
             defer { rows.reset() }
             var sections: [RecordSection] = []
             while let row = try rows.next() {
@@ -53,7 +53,7 @@ extension StoreReader {
                     RecordSection(
                         value: row.stored(at: 0),
                         count: row.integer(at: 1),
-                        start: RecordCursor(at: BoundValue(row.value(at: 0)))?.text
+                        start: RecordCursor(at: RawArgument(row.value(at: 0)))?.text
                     )
                 )
             }

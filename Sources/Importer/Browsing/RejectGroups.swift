@@ -73,7 +73,7 @@ extension StoreInspection {
             }
             start = key
         }
-        let opened = try OpenedStore(store)
+        let opened = try ReadOnlyStore(store)
         defer { opened.close() }
         guard let scan = try opened.read({ try RejectScan(RejectSelection(), $0) }) else { throw noImport }
         let names = try opened.read { database in

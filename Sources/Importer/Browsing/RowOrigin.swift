@@ -21,7 +21,7 @@ extension StoreInspection {
     package func origin(of rowID: Int64, in table: String) throws -> RowOrigin? {
         try read { database in
             guard try database.hasTable("_import_addition"),
-                let number = try InsertedRows.job(of: rowID, in: table, database),
+                let number = try InsertedRowRanges.job(of: rowID, in: table, database),
                 let job = try StoredJob.all(database).first(where: { $0.id == number })
             else { return nil }
             let chunk = try chunk(of: rowID, in: table, job: number, database)

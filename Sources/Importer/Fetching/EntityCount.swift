@@ -30,14 +30,14 @@ extension StoreReader {
             let graph = try graph(database)
             return try graph.entities.map { stored in
                 let entity = stored.description
-                let all = SQLText("SELECT count(*) FROM \(entity.table.quotedIdentifier)")
+                let all = SQLFragment("SELECT count(*) FROM \(entity.table.quotedIdentifier)")
                 let condition = FetchedEntity(stored, in: graph).condition
                 return EntityCount(
                     entity: entity.name,
                     table: entity.table,
-                    records: try RowStatement.number(
+                    records: try RawRowCursor.number(
                         database,
-                        condition.map { all + SQLText(" WHERE ") + $0 } ?? all
+                        condition.map { all + SQLFragment(" WHERE ") + $0 } ?? all
                     ) ?? 0,
                     attributes: entity.attributes.count
                 )

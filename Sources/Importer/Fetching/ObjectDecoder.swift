@@ -11,25 +11,25 @@ struct ObjectDecoder: Decoder {
         let value: Record.Value
     }
 
-    let fields: [ExactText: Field]
+    let fields: [BytewiseString: Field]
     var codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
 
     init(_ record: Record, attributes: [AttributeDescription]) {
         fields = Dictionary(
-            zip(attributes, record.values).map { (ExactText($0.name), Field(attribute: $0, value: $1)) },
+            zip(attributes, record.values).map { (BytewiseString($0.name), Field(attribute: $0, value: $1)) },
             uniquingKeysWith: { first, _ in first }
         )
     }
 
     /// - Parameter path: where the object is.
-    fileprivate init(_ fields: [ExactText: Field], at path: [any CodingKey]) {
+    fileprivate init(_ fields: [BytewiseString: Field], at path: [any CodingKey]) {
         (self.fields, codingPath) = (fields, path)
     }
 
     /// Decodes the value of one attribute.
     func decode<Value: Decodable>(_ type: Value.Type, from name: String) throws -> Value {
-        guard let field = fields[ExactText(name)] else {
+        guard let field = fields[BytewiseString(name)] else {
             throw DecodingError.valueNotFound(
                 type,
                 DecodingError.Context(codingPath: codingPath, debugDescription: "there is no attribute \(name)")
@@ -53,12 +53,12 @@ struct ObjectDecoder: Decoder {
 
 /// A record's values by the names of the attributes.
 private struct FieldContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    let fields: [ExactText: ObjectDecoder.Field]
+    let fields: [BytewiseString: ObjectDecoder.Field]
     let codingPath: [any CodingKey]
 
     var allKeys: [Key] { fields.keys.compactMap { Key(stringValue: $0.text) } }
 
-    func contains(_ key: Key) -> Bool { fields[ExactText(key.stringValue)] != nil || !members(key).isEmpty }
+    func contains(_ key: Key) -> Bool { fields[BytewiseString(key.stringValue)] != nil || !members(key).isEmpty }
 
     func decodeNil(forKey key: Key) throws -> Bool {
         let members = members(key)
@@ -72,12 +72,12 @@ private struct FieldContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     /// The columns of an object that has none of its own: `address_city` and its like, by `city`.
-    private func members(_ key: Key) -> [ExactText: ObjectDecoder.Field] {
-        guard fields[ExactText(key.stringValue)] == nil else { return [:] }
+    private func members(_ key: Key) -> [BytewiseString: ObjectDecoder.Field] {
+        guard fields[BytewiseString(key.stringValue)] == nil else { return [:] }
         let prefix = key.stringValue + "_"
         return fields.reduce(into: [:]) { members, field in
             guard field.key.text.hasPrefix(prefix) else { return }
-            members[ExactText(String(field.key.text.dropFirst(prefix.count)))] = field.value
+            members[BytewiseString(String(field.key.text.dropFirst(prefix.count)))] = field.value
         }
     }
 
@@ -102,7 +102,7 @@ private struct FieldContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
 
     private func decoder(_ key: Key) throws -> FieldDecoder {
-        guard let field = fields[ExactText(key.stringValue)] else {
+        guard let field = fields[BytewiseString(key.stringValue)] else {
             throw DecodingError.keyNotFound(
                 key,
                 .init(codingPath: codingPath, debugDescription: "there is no attribute \(key.stringValue)")

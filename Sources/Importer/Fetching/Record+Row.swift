@@ -8,7 +8,7 @@ extension Record {
     /// Takes a row whose first column is the row id, then the attributes' values, then what related objects are found by.
     ///
     /// - Parameter database: what these are read from, in the row's own transaction.
-    init(_ row: StoredRow, _ contents: RecordContents, _ database: Database) throws {
+    init(_ row: StoredRow, _ contents: RecordProjection, _ database: Database) throws {
         let count = contents.attributes.count
         var values = (0..<count).map { row.stored(at: $0 + 1) }
         var source = count + 1

@@ -5,10 +5,10 @@ import ImportSQLite
 /// It is a position also when the record was deleted or has moved.
 struct RecordKey: Sendable, Hashable {
     /// In the order of what is sorted by.
-    let values: [BoundValue]
+    let values: [RawArgument]
     let rowID: Int64
 
-    init(values: [BoundValue], rowID: Int64) {
+    init(values: [RawArgument], rowID: Int64) {
         self.values = values
         self.rowID = rowID
     }
@@ -17,7 +17,7 @@ struct RecordKey: Sendable, Hashable {
     ///
     /// - Parameter columns: where they are in the row.
     init(_ row: StoredRow, columns: Range<Int>) {
-        values = columns.map { BoundValue(row.value(at: $0)) }
+        values = columns.map { RawArgument(row.value(at: $0)) }
         rowID = row.integer(at: 0)
     }
 }

@@ -27,18 +27,18 @@ struct RecordOrder: Sendable {
     /// Whether new rows have larger row ids than all others: where no attribute is the row id.
     let onlyAppends: Bool
     /// The tables beside the entity's that it depends on, in lower case.
-    let reached: Set<ExactText>
+    let reached: Set<BytewiseString>
 
     /// - Throws: `ImportError` with `.usage` when the entity has no such attribute.
     init(_ sort: [RecordSort], of entity: FetchedEntity, _ database: Database) throws {
         let description = entity.description
-        let rowIDColumn = try StoredTable(description.table, database).rowIDColumn.map(ContinuedEntity.folded)
-        var reached: Set<ExactText> = []
+        let rowIDColumn = try StoredTable(description.table, database).rowIDColumn.map(ExistingEntity.folded)
+        var reached: Set<BytewiseString> = []
         var terms: [Term] = []
         var isRowIDAscending: Bool?
         for sort in sort {
             let attribute: AttributeTerm
-            do throws(UnknownName) {
+            do throws(UnknownAttribute) {
                 attribute = try entity.term(named: sort.attribute)
             } catch {
                 throw ImportError(error)
@@ -46,8 +46,9 @@ struct RecordOrder: Sendable {
             // Nothing comes after what no two records share.
             guard isRowIDAscending == nil else { continue }
             let isAttribute =
-                !attribute.isOwn || description.attributes.contains { ExactText($0.name) == ExactText(sort.attribute) }
-            let column = ExactText(attribute.attribute.column.asciiLowercased)
+                !attribute.isOwn
+                || description.attributes.contains { BytewiseString($0.name) == BytewiseString(sort.attribute) }
+            let column = BytewiseString(attribute.attribute.column.asciiLowercased)
             if !isAttribute || attribute.isOwn && column == rowIDColumn {
                 isRowIDAscending = sort.ascending
             } else {
@@ -78,13 +79,13 @@ struct RecordOrder: Sendable {
     /// - Parameters:
     ///   - backwards: whether those before it are meant.
     ///   - including: whether the key's own record is among them.
-    func ranges(from key: RecordKey, backwards: Bool, including: Bool) -> [SQLText] {
+    func ranges(from key: RecordKey, backwards: Bool, including: Bool) -> [SQLFragment] {
         let comparison = (isRowIDAscending != backwards ? ">" : "<") + (including ? "=" : "")
         let same = zip(terms, key.values).map { $0.equal(to: $1) }
-        var ranges = [SQLText.all(same + [SQLText("rowid \(comparison) ?", [.integer(key.rowID)])])]
+        var ranges = [SQLFragment.all(same + [SQLFragment("rowid \(comparison) ?", [.integer(key.rowID)])])]
         for place in terms.indices.reversed() {
             for beyond in terms[place].beyond(key.values[place], backwards: backwards) {
-                ranges.append(SQLText.all(same[..<place] + [beyond]))
+                ranges.append(SQLFragment.all(same[..<place] + [beyond]))
             }
         }
         return ranges
@@ -92,8 +93,8 @@ struct RecordOrder: Sendable {
 
     /// Conditions for the records with this value of the first term, and for those that follow them; the whole where there is
     /// no term.
-    func ranges(from value: BoundValue) -> [SQLText] {
-        guard let first = terms.first else { return [SQLText("1")] }
+    func ranges(from value: RawArgument) -> [SQLFragment] {
+        guard let first = terms.first else { return [SQLFragment("1")] }
         return [first.equal(to: value)] + first.beyond(value, backwards: false)
     }
 }
@@ -110,17 +111,17 @@ extension RecordOrder.Term {
         notNull = isDecimal ? "\(column) IS NOT NULL" : "\(collated) >= \(isText ? "''" : "-9e999")"
     }
 
-    fileprivate func equal(to value: BoundValue) -> SQLText {
-        value == .null ? SQLText("\(column) IS NULL") : SQLText("\(collated) = ?", [value])
+    fileprivate func equal(to value: RawArgument) -> SQLFragment {
+        value == .null ? SQLFragment("\(column) IS NULL") : SQLFragment("\(collated) = ?", [value])
     }
 
     /// What comes after a value: nulls come before all values, so after all of them where large ones come first.
-    fileprivate func beyond(_ value: BoundValue, backwards: Bool) -> [SQLText] {
+    fileprivate func beyond(_ value: RawArgument, backwards: Bool) -> [SQLFragment] {
         switch (ascending != backwards, value) {
-        case (true, .null): [SQLText(notNull)]
-        case (true, _): [SQLText("\(collated) > ?", [value])]
+        case (true, .null): [SQLFragment(notNull)]
+        case (true, _): [SQLFragment("\(collated) > ?", [value])]
         case (false, .null): []
-        case (false, _): [SQLText("\(collated) < ?", [value]), SQLText("\(column) IS NULL")]
+        case (false, _): [SQLFragment("\(collated) < ?", [value]), SQLFragment("\(column) IS NULL")]
         }
     }
 }
@@ -131,7 +132,7 @@ extension ImportError {
         let names = entity.attributes.map(\.name)
         self.init(
             .unknownAttribute,
-            "\(entity.name) has no attribute \(name)\(NearName.question(for: name, among: names))",
+            "\(entity.name) has no attribute \(name)\(NameSuggestion.question(for: name, among: names))",
             advice: "It has: \(names.joined(separator: ", ").printable)."
         )
     }

@@ -13,10 +13,10 @@ import struct ImportEngine.FetchRequest
 struct RecordScan {
     private let reader: StoreReader
     private let request: FetchRequest
-    private let contents: RecordContents
+    private let contents: RecordProjection
     private let table: String
     private let order: RecordOrder
-    private let condition: SQLText?
+    private let condition: SQLFragment?
 
     /// Records up to this many from the end of the whole are found from there.
     private static let mostBackwards = 10_000
@@ -27,7 +27,7 @@ struct RecordScan {
     /// - Throws: `ImportError` or `RecordPredicateError` when the request does not fit the entity.
     init(
         _ request: FetchRequest,
-        _ contents: RecordContents,
+        _ contents: RecordProjection,
         in reader: StoreReader
     ) throws {
         self.reader = reader
@@ -72,14 +72,14 @@ struct RecordScan {
     }
 
     private func total(_ database: Database) throws -> Int {
-        let text = SQLText("SELECT count(*) FROM \(table)") + filter()
-        return Int(clamping: try RowStatement.number(database, text) ?? 0)
+        let text = SQLFragment("SELECT count(*) FROM \(table)") + filter()
+        return Int(clamping: try RawRowCursor.number(database, text) ?? 0)
     }
 
     /// `WHERE`, where anything must hold.
-    private func filter(_ part: SQLText? = nil) -> SQLText {
+    private func filter(_ part: SQLFragment? = nil) -> SQLFragment {
         let conditions = [condition, part].compactMap(\.self)
-        return conditions.isEmpty ? SQLText("") : SQLText(" WHERE ") + .all(conditions)
+        return conditions.isEmpty ? SQLFragment("") : SQLFragment(" WHERE ") + .all(conditions)
     }
 
     // MARK: Pages
@@ -115,7 +115,7 @@ struct RecordScan {
         _ body: (StoredRow, Database) throws -> Step
     ) throws -> Next {
         try progress.begin(database)
-        var parts: [SQLText?] = key.map { order.ranges(from: $0, backwards: false, including: false) } ?? [nil]
+        var parts: [SQLFragment?] = key.map { order.ranges(from: $0, backwards: false, including: false) } ?? [nil]
         while progress.rest > 0, let part = parts.first {
             let columns = SelectedColumns(allColumns, of: table)
             let query = query(columns.list, where: part, limit: progress.rest)
@@ -123,7 +123,7 @@ struct RecordScan {
                 return .rowIDs(try rowIDs(parts, limit: progress.rest, database)[...])
             }
             parts.removeFirst()
-            let statement = try RowStatement(database, query, beyond: columns.beyond)
+            let statement = try RawRowCursor(database, query, beyond: columns.beyond)
             defer { statement.reset() }
             while let row = try statement.next() {
                 progress.rest -= 1
@@ -134,7 +134,7 @@ struct RecordScan {
     }
 
     /// The row ids of the records that meet the conditions, all of one before those of the next.
-    private func rowIDs(_ parts: [SQLText?], limit: Int, _ database: Database) throws -> [Int64] {
+    private func rowIDs(_ parts: [SQLFragment?], limit: Int, _ database: Database) throws -> [Int64] {
         var rowIDs: [Int64] = []
         for part in parts where rowIDs.count < limit {
             rowIDs += try Self.rowIDs(query("rowid", where: part, limit: limit - rowIDs.count), database)
@@ -142,8 +142,8 @@ struct RecordScan {
         return rowIDs
     }
 
-    private static func rowIDs(_ query: SQLText, _ database: Database) throws -> [Int64] {
-        let statement = try RowStatement(database, query)
+    private static func rowIDs(_ query: SQLFragment, _ database: Database) throws -> [Int64] {
+        let statement = try RawRowCursor(database, query)
         defer { statement.reset() }
         var rowIDs: [Int64] = []
         while let row = try statement.next() { rowIDs.append(row.integer(at: 0)) }
@@ -159,8 +159,8 @@ struct RecordScan {
     ) throws -> Next {
         try progress.begin(database)
         let columns = SelectedColumns(valueColumns, of: table)
-        let query = SQLText("SELECT \(columns.list) FROM \(table)") + filter(SQLText("rowid = ?"))
-        let statement = try RowStatement(database, query, beyond: columns.beyond)
+        let query = SQLFragment("SELECT \(columns.list) FROM \(table)") + filter(SQLFragment("rowid = ?"))
+        let statement = try RawRowCursor(database, query, beyond: columns.beyond)
         defer { statement.reset() }
         for (index, rowID) in zip(rowIDs.indices, rowIDs) {
             try statement.bind(query.arguments + [.integer(rowID)])
@@ -183,9 +183,9 @@ struct RecordScan {
     private var allColumns: [String] { valueColumns + order.terms.map(\.column) }
 
     /// - Parameter part: the condition for what comes after a record; nil for the whole, with the request's offset.
-    private func query(_ columns: String, where part: SQLText?, limit: Int) -> SQLText {
+    private func query(_ columns: String, where part: SQLFragment?, limit: Int) -> SQLFragment {
         let offset = part == nil ? max(0, request.offset) : 0
-        var query = SQLText("SELECT \(columns) FROM \(table)") + filter(part)
+        var query = SQLFragment("SELECT \(columns) FROM \(table)") + filter(part)
         query.sql += " ORDER BY \(order.sql())"
         if request.limit != nil || offset > 0 {
             query.sql += " LIMIT ? OFFSET ?"
@@ -205,7 +205,7 @@ struct RecordScan {
             guard rest > 0 else { return [] }
             let count = min(rest, request.limit ?? .max)
             guard rest < request.offset, count <= Self.mostBackwards else { return nil }
-            let query = SQLText(
+            let query = SQLFragment(
                 "SELECT rowid FROM \(table) ORDER BY \(order.sql(backwards: true)) LIMIT ? OFFSET ?",
                 [.integer(Int64(count)), .integer(Int64(rest - count))]
             )

@@ -8,7 +8,7 @@ import struct ImportEngine.Record
 /// Writes records in one of the formats.
 package struct RecordWriter {
     private let format: RecordFormat
-    private let object: ObjectWriter
+    private let object: JSONObjectWriter
     private let values: [ValueWriter]
     private let names: [String]
     /// Whether the values are numbers, which are at the right.
@@ -24,7 +24,7 @@ package struct RecordWriter {
         dates: DateStyle
     ) {
         self.format = format
-        object = ObjectWriter(attributes, related, dates: dates)
+        object = JSONObjectWriter(attributes, related, dates: dates)
         values = attributes.map { ValueWriter($0, dates: dates) }
         names = attributes.map(\.name)
         areNumbers = attributes.map { $0.type.family == .number || $0.type.family == .decimal }

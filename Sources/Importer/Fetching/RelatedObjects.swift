@@ -19,9 +19,9 @@ struct RelatedObjects: Sendable {
     private let statement: String
     /// The columns that it has no room for.
     private let beyond: SelectedColumns.Rest?
-    private let object: ObjectWriter
+    private let object: JSONObjectWriter
     /// The members of an object that is not there, each by the index of its column among those of the key.
-    private let identifier: [(index: Int, member: ObjectWriter.Member)]
+    private let identifier: [(index: Int, member: JSONObjectWriter.Member)]
     /// Whether the key of what is not there is in the record.
     private let isReference: Bool
     /// Where the key is among the columns that are read.
@@ -31,20 +31,20 @@ struct RelatedObjects: Sendable {
     ///   - number: tells its statement apart from others that are read at the same time.
     ///   - related: what is nested in each of the objects.
     init(
-        _ link: RelationshipLink,
+        _ link: RelationshipJoin,
         _ attributes: [AttributeDescription],
         _ related: [RelatedObjects],
         number: Int,
         dates: DateStyle
     ) {
         name = link.name
-        key = ObjectWriter.Member.key(link.name)
+        key = JSONObjectWriter.Member.key(link.name)
         sources = link.source
         isToMany = link.isToMany
         isReference = link.isReference
-        object = ObjectWriter(attributes, related, dates: dates)
+        object = JSONObjectWriter(attributes, related, dates: dates)
         identifier = link.key.enumerated().compactMap { index, attribute in
-            attribute.map { (index, ObjectWriter.Member($0, dates: dates)) }
+            attribute.map { (index, JSONObjectWriter.Member($0, dates: dates)) }
         }
         let columns = ["rowid"] + attributes.map(\.column.quotedIdentifier) + related.flatMap(\.sources)
         let table = "\(link.destination.description.table.quotedIdentifier) AS \("@\(number)".quotedIdentifier)"
@@ -58,12 +58,12 @@ struct RelatedObjects: Sendable {
     ///
     /// - Parameter first: where its `sources` begin in the row.
     func append(of row: StoredRow, at first: Int, to output: inout [UInt8], _ database: Database) throws {
-        let values = sources.indices.map { BoundValue(row.value(at: first + $0)) }
+        let values = sources.indices.map { RawArgument(row.value(at: first + $0)) }
         if values.contains(.null) {
             output.append(contentsOf: (isToMany ? "[]" : "null").utf8)
             return
         }
-        let rows = try RowStatement(database, SQLText(statement, values), beyond: beyond)
+        let rows = try RawRowCursor(database, SQLFragment(statement, values), beyond: beyond)
         defer { rows.reset() }
         guard isToMany else {
             if let found = try rows.next() {

@@ -35,8 +35,8 @@ public struct StoreModel: Sendable {
         let described = try StoredEntities.described(database).map(\.entity)
         let layout = try StoredEntities.layout(database)
         let tables = Set(
-            described.map { ContinuedEntity.folded($0.table) }
-                + (layout?.tables.map { ContinuedEntity.folded($0.name) } ?? [])
+            described.map { ExistingEntity.folded($0.table) }
+                + (layout?.tables.map { ExistingEntity.folded($0.name) } ?? [])
         )
         let own = try String.fetchAll(
             database,
@@ -44,7 +44,7 @@ public struct StoreModel: Sendable {
                 SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
                     AND name NOT LIKE '\\_import\\_%' ESCAPE '\\' ORDER BY rowid
                 """
-        ).filter { !tables.contains(ContinuedEntity.folded($0)) }
+        ).filter { !tables.contains(ExistingEntity.folded($0)) }
         var notices: [String] = []
         var wanted = names
         if names.isEmpty {
@@ -62,8 +62,8 @@ public struct StoreModel: Sendable {
             }
             guard let stored = try StoredEntities.continued(name, database) else {
                 let isKnown = described.contains {
-                    ExactText($0.name) == ExactText(name)
-                        || ContinuedEntity.folded($0.table) == ContinuedEntity.folded(name)
+                    BytewiseString($0.name) == BytewiseString(name)
+                        || ExistingEntity.folded($0.table) == ExistingEntity.folded(name)
                 }
                 guard isKnown else { throw Self.unknown(name, store, described.map(\.name) + own) }
                 notices.append("\(name): left out, as it never had a row; its model will be inferred again")
@@ -102,29 +102,29 @@ public struct StoreModel: Sendable {
         guard let stored = try StoredEntities.continued(entity.name, database) else { return entity }
         let columns = try StoredTable(stored.entity.table, database)
         let table = layout.tables.first {
-            ContinuedEntity.folded($0.name) == ContinuedEntity.folded(stored.entity.table)
+            ExistingEntity.folded($0.name) == ExistingEntity.folded(stored.entity.table)
         }
-        let own = entity.attributes.map { ContinuedEntity.folded($0.column) }
+        let own = entity.attributes.map { ExistingEntity.folded($0.column) }
         for place in entity.attributes.indices where !stored.isRequired(entity.attributes[place]) {
             entity.attributes[place].isOptional = true
         }
         // Columns that hold links are the relationships'.
         entity.attributes += printed(stored, columns, &notices).attributes.filter { attribute in
-            table?.column(attribute.column) == nil && !own.contains(ContinuedEntity.folded(attribute.column))
+            table?.column(attribute.column) == nil && !own.contains(ExistingEntity.folded(attribute.column))
         }
         return entity
     }
 
     /// The entity as a file has it: what was only observed is not demanded.
     private static func printed(
-        _ stored: ContinuedEntity,
+        _ stored: ExistingEntity,
         _ columns: StoredTable,
         _ notices: inout [String]
     ) -> EntityDescription {
         var entity = stored.entity
         entity.attributes = entity.attributes.compactMap { attribute in
             var attribute = attribute
-            let column = ContinuedEntity.folded(attribute.column)
+            let column = ExistingEntity.folded(attribute.column)
             if !stored.isRequired(attribute) { attribute.isOptional = true }
             guard stored.undescribed.contains(column) else { return attribute }
             if stored.untyped.contains(column) { attribute.type = .string }
@@ -159,7 +159,7 @@ public struct StoreModel: Sendable {
         return ImportError(
             .entityNotFound,
             at: store,
-            "has no entity \(name)\(NearName.question(for: name, among: names))",
+            "has no entity \(name)\(NameSuggestion.question(for: name, among: names))",
             advice: names.isEmpty ? "It has no tables." : "It has: \(names.joined(separator: ", "))."
         )
     }
@@ -167,7 +167,7 @@ public struct StoreModel: Sendable {
 
 extension ModelLayout {
     fileprivate func index(ofEntityOrTable name: String) -> Int? {
-        hierarchy.index(of: name) ?? home(ofTable: ContinuedEntity.folded(name))
+        hierarchy.index(of: name) ?? home(ofTable: ExistingEntity.folded(name))
     }
 
     /// Names of entities with those of all that they relate to, inherit from or may be.

@@ -40,7 +40,7 @@ extension StoreReader {
 
     func forEachRecord(
         _ request: FetchRequest,
-        _ contents: RecordContents,
+        _ contents: RecordProjection,
         _ body: (Record) throws -> Void
     ) throws -> Bool {
         var page: [Record] = []
@@ -62,7 +62,7 @@ extension StoreReader {
     /// - Throws: as `records` does.
     public func count(_ request: FetchRequest) throws -> Int {
         guard let entity = try awaitedEntity(named: request.entity) else { return 0 }
-        return try RecordScan(request, RecordContents(of: entity, attributes: []), in: self).count()
+        return try RecordScan(request, RecordProjection(of: entity, attributes: []), in: self).count()
     }
 
     /// Writes records out, in constant memory but for their row ids where they must be sorted, as `forEachRecord` does.
@@ -122,7 +122,7 @@ extension StoreReader {
     /// - Throws: `ImportError` when there is no such entity or relationship, or the store cannot be read.
     public func entity(for request: FetchRequest) throws -> EntityDescription {
         try read { database in
-            try RecordContents(of: entity(named: request.entity, database), including: request.includes).description
+            try RecordProjection(of: entity(named: request.entity, database), including: request.includes).description
         }
     }
 
@@ -139,9 +139,9 @@ extension StoreReader {
         of request: FetchRequest,
         attributes: [String]? = nil,
         dates: DateStyle = .iso8601
-    ) throws -> RecordContents? {
+    ) throws -> RecordProjection? {
         try awaitedEntity(named: request.entity).map { entity in
-            try RecordContents(of: entity, attributes: attributes, including: request.includes, dates: dates)
+            try RecordProjection(of: entity, attributes: attributes, including: request.includes, dates: dates)
         }
     }
 

@@ -27,7 +27,7 @@ extension StoreReader {
         try read(interruption) { database in
             do {
                 let names = try Self.columns(of: sql, database)
-                let statement = try RowStatement(database, SQLText(sql))
+                let statement = try RawRowCursor(database, SQLFragment(sql))
                 defer { statement.reset() }
                 var row = try statement.next()
                 let columns = names.enumerated().map { index, name in
@@ -87,7 +87,7 @@ extension StoreReader {
         let names = name?.1 == "table" ? tables : entities.flatMap { $0.attributes.map(\.column) }
         return ImportError(
             .optionInvalid,
-            "\(message)\(name.map { NearName.question(for: String($0.2), among: Array(Set(names))) } ?? "")",
+            "\(message)\(name.map { NameSuggestion.question(for: String($0.2), among: Array(Set(names))) } ?? "")",
             advice: name == nil || tables.isEmpty ? nil : "Its tables: \(tables.joined(separator: ", ").printable)."
         )
     }

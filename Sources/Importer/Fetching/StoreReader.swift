@@ -13,7 +13,7 @@ public final class StoreReader: Sendable {
     /// The store's path.
     public let store: String
     /// Nil while there is no store with an import.
-    private let opened: Mutex<OpenedStore?>
+    private let opened: Mutex<ReadOnlyStore?>
     /// What is read instead while there is none; nil where there has been one from the beginning.
     private let nothing: DatabaseQueue?
     private let known = Mutex<Known?>(nil)
@@ -37,8 +37,8 @@ public final class StoreReader: Sendable {
     init(store: String, opening open: (String) throws -> DatabaseQueue) throws {
         self.store = store
         nothing = nil
-        let new = try OpenedStore(store, opening: open)
-        guard try Self.prepare(new) || new.read({ try !WatchedTable.names($0).isEmpty }) else {
+        let new = try ReadOnlyStore(store, opening: open)
+        guard try Self.prepare(new) || new.read({ try !TrackedTable.names($0).isEmpty }) else {
             throw ImportError(.storeEmpty, at: store, "has no tables", advice: "Check the path.")
         }
         opened = Mutex(new)
@@ -57,13 +57,13 @@ public final class StoreReader: Sendable {
     }
 
     /// The store, once an import has made it.
-    private static func openIfThere(_ store: String) throws -> OpenedStore? {
-        guard let new = try OpenedStore.ifThere(store), try prepare(new) else { return nil }
+    private static func openIfThere(_ store: String) throws -> ReadOnlyStore? {
+        guard let new = try ReadOnlyStore.ifThere(store), try prepare(new) else { return nil }
         return new
     }
 
     /// Prepares a connection: false where no import has made the store yet.
-    private static func prepare(_ opened: OpenedStore) throws -> Bool {
+    private static func prepare(_ opened: ReadOnlyStore) throws -> Bool {
         try opened.read { database in
             database.add(collation: DecimalText.collation)
             return try database.hasTable("_import_document")
@@ -158,7 +158,7 @@ public final class StoreReader: Sendable {
         try openedStore().map { StoreInspection($0, interruption) }
     }
 
-    private func openedStore() throws -> OpenedStore? {
+    private func openedStore() throws -> ReadOnlyStore? {
         try opened.withLock { opened in
             if opened == nil { opened = try Self.openIfThere(store) }
             return opened

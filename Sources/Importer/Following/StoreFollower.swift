@@ -12,7 +12,7 @@ import Synchronization
 public final class StoreFollower: Sendable {
     private struct State {
         /// Nil while an awaited store is not there.
-        var opened: OpenedStore?
+        var opened: ReadOnlyStore?
         /// Whether the store has had a log at the last look.
         var hasLog = false
         var position: StorePosition
@@ -29,7 +29,7 @@ public final class StoreFollower: Sendable {
     /// Whether the store may be made only later.
     private let isAwaiting: Bool
     private let state: Mutex<State>
-    private let reading = ReadingQueue("importer.follower")
+    private let reading = SerialReadQueue("importer.follower")
 
     /// Opens a store to follow it.
     ///
@@ -39,7 +39,7 @@ public final class StoreFollower: Sendable {
     /// - Throws: `ImportError` when the store does not exist, is not an SQLite database, or is of a newer format.
     public init(store: any FileLocation, from position: StorePosition? = nil) throws {
         // Should another file take its place just now, the first look finds out.
-        let opened = try OpenedStore(store.filePath)
+        let opened = try ReadOnlyStore(store.filePath)
         let end = try opened.read { try MergeLog.end($0) }
         self.store = store.filePath
         isAwaiting = false
@@ -55,7 +55,7 @@ public final class StoreFollower: Sendable {
     ///   - position: where to continue; nil to begin with what is committed from now on.
     /// - Throws: `ImportError` when there is something that is not an SQLite database, or is of a newer format.
     public init(awaiting store: any FileLocation, from position: StorePosition? = nil) throws {
-        let opened = try OpenedStore.ifThere(store.filePath)
+        let opened = try ReadOnlyStore.ifThere(store.filePath)
         let end = try opened?.read { try MergeLog.end($0) }
         self.store = store.filePath
         isAwaiting = true
@@ -75,7 +75,7 @@ public final class StoreFollower: Sendable {
             // committed to it afterwards.
             if !state.hasLog {
                 // An import that fails before its first record removes the store that it has made.
-                state.opened = isAwaiting ? try OpenedStore.ifThere(store) : try state.opened?.reopened()
+                state.opened = isAwaiting ? try ReadOnlyStore.ifThere(store) : try state.opened?.reopened()
                 state.dataVersion = nil
             }
             return try state.opened?.read { try read(&state, $0) }

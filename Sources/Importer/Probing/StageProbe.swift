@@ -11,14 +11,14 @@ package final class StageProbe {
     struct DecodedChunk {
         let chunk: SealedChunk
         let bytes: [UInt8]
-        let batches: [ListedBatch]
+        let batches: [BoxedBatch]
     }
 
     let job: StoredJob
     let model: ModelDescription
     private let chunks: [SealedChunk]
     private let plans: [EntityPlan]
-    private let images: RowImageSchema?
+    private let images: DatabaseImageSchema?
 
     /// Takes the chunks that `ImportPipeline.split` has made.
     ///
@@ -54,7 +54,7 @@ package final class StageProbe {
             SealedChunk($0, in: directory, shape: shape, maxRecordBytes: content.header.limits.maxRecordBytes)
         }
         plans = try model.entities.enumerated().map { try EntityPlan(entity: $1, index: $0) }
-        images = RowImageSchema(plans)
+        images = DatabaseImageSchema(plans)
     }
 
     /// Reads and checks all chunks and puts each of their records on a tape.
@@ -107,9 +107,9 @@ package final class StageProbe {
         return ProbeRows(
             chunks: try chunks.map { chunk in
                 try decoder.open(chunk, skipping: .none, source: chunk.directory.path)
-                var batches: [ListedBatch] = []
+                var batches: [BoxedBatch] = []
                 while !decoder.isExhausted {
-                    let batch = ListedBatch()
+                    let batch = BoxedBatch()
                     decoder.decode(upTo: commitEvery, into: &batch.content)
                     batches.append(batch)
                 }

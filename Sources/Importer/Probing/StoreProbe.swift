@@ -10,7 +10,7 @@ package final class StoreProbe {
     private let database: DatabaseQueue
     private let writer: StoreWriter
     private let plans: [EntityPlan]
-    private var progress: JobProgress
+    private var progress: CommitState
 
     init(_ store: String, job: StoredJob, model: ModelDescription, plans: [EntityPlan]) throws {
         database = try StoreConnection.writer(store, durability: .normal)
@@ -21,7 +21,7 @@ package final class StoreProbe {
             _ = try job.adopt(model, .standard, database, store: store)
             return job
         }
-        progress = try database.read { try JobProgress($0, job: job.id, started: .now) }
+        progress = try database.read { try CommitState($0, job: job.id, started: .now) }
         writer = try StoreWriter(store: store, job: job, plans: plans, durability: .normal)
         self.plans = plans
     }

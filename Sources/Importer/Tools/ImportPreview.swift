@@ -16,7 +16,7 @@ public struct ImportPreview: Sendable {
         /// What the import comes to, with ``ImportReport/deleted``, ``ImportReport/withheld`` and ``ImportReport/deletedList``.
         public let report: ImportReport?
         /// What stopped it, so that nothing would be deleted; nil where nothing did.
-        public let message: ImportText?
+        public let message: MessageText?
     }
 
     /// The result of importing the beginning of the sources.
@@ -36,7 +36,7 @@ public struct ImportPreview: Sendable {
         /// The counts, errors and ledger of the sample.
         public let report: ImportReport?
         /// What stopped the import of the sample; nil where nothing did.
-        public let message: ImportText?
+        public let message: MessageText?
     }
 
     /// An entity as it would be.
@@ -52,7 +52,7 @@ extension ImportPreview: Encodable {
     /// The plan's own keys, `sample` and `mirror`.
     public func encode(to encoder: any Encoder) throws {
         try plan.encode(to: encoder)
-        var container = encoder.container(keyedBy: NameKey.self)
+        var container = encoder.container(keyedBy: DataNameKey.self)
         try container.encodeIfPresent(sample, forKey: "sample")
         try container.encodeIfPresent(mirror, forKey: "mirror")
     }
@@ -61,7 +61,7 @@ extension ImportPreview: Encodable {
 extension ImportPreview.Sample: Encodable {
     /// Writes the keys that the command prints as JSON.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: NameKey.self)
+        var container = encoder.container(keyedBy: DataNameKey.self)
         try container.encode(bytes, forKey: "bytes")
         try container.encode(isWhole, forKey: "is_whole")
         try container.encodeIfPresent(isMerged, forKey: "is_merged")
@@ -74,7 +74,7 @@ extension ImportPreview.Sample: Encodable {
 extension ImportPreview.Mirror: Encodable {
     /// Writes the keys that the command prints as JSON.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: NameKey.self)
+        var container = encoder.container(keyedBy: DataNameKey.self)
         try container.encodeIfPresent(report, forKey: "report")
         try container.encodeIfPresent(message?.description, forKey: "message")
     }
@@ -83,22 +83,22 @@ extension ImportPreview.Mirror: Encodable {
 extension ImportPreview.Entity: Encodable {
     /// Writes the entity with its columns in their order, and its rows by column.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: NameKey.self)
+        var container = encoder.container(keyedBy: DataNameKey.self)
         try container.encode(description.name, forKey: "entity")
         try container.encode(description.table, forKey: "table")
         try container.encode(description.identifier, forKey: "identifier")
         var columns = container.nestedUnkeyedContainer(forKey: "columns")
         for attribute in description.attributes {
-            var column = columns.nestedContainer(keyedBy: NameKey.self)
+            var column = columns.nestedContainer(keyedBy: DataNameKey.self)
             try column.encode(attribute.column, forKey: "column")
             try column.encode(attribute.type.rawValue, forKey: "type")
             try column.encode(attribute.isOptional, forKey: "optional")
         }
         var rows = container.nestedUnkeyedContainer(forKey: "rows")
         for record in self.rows {
-            var row = rows.nestedContainer(keyedBy: NameKey.self)
+            var row = rows.nestedContainer(keyedBy: DataNameKey.self)
             for (attribute, value) in zip(description.attributes, record.values) {
-                let key = NameKey(attribute.column)
+                let key = DataNameKey(attribute.column)
                 switch value {
                 case .null: try row.encodeNil(forKey: key)
                 case .integer(let number): try row.encode(number, forKey: key)

@@ -37,7 +37,7 @@ struct InferTool {
             shapes: plan.sources.map(\.shape),
             limits: limits
         )
-        let stage = SplitStage(
+        let stage = SourceCutter(
             sources: plan.sources,
             limits: limits,
             chunkSize: run.chunkSize,
@@ -64,7 +64,7 @@ struct InferTool {
         removesChunks: Bool,
         _ cut: @escaping (@escaping (ChunkEntry, ChunkDirectory) throws -> Void) throws -> ImportError?
     ) throws -> InferredModel {
-        let stage = InferStage(
+        let stage = InferenceWorkers(
             sources: sources,
             options: job,
             removesChunks: removesChunks,

@@ -30,7 +30,7 @@ struct PreviewTool {
     let transformers: TransformerRegistry
     let interruption: Interruption
     /// Told what the import says.
-    let announce: ([ImportText]) -> Void
+    let announce: ([MessageText]) -> Void
     /// What an import does with a job that is open.
     let phases: (JobRun, SQLiteDestination) throws -> Void
 
@@ -59,7 +59,7 @@ struct PreviewTool {
         if message == nil, entities.contains(where: { !$0.description.identifier.isEmpty }) {
             isMerged = try TemporaryFolder.with { folder in
                 guard let copy = try copy(in: folder) else {
-                    return FileNumber(store) == nil && textsHaveNUL ? nil : false
+                    return DeviceAndInode(store) == nil && textsHaveNUL ? nil : false
                 }
                 sampled.chunkDirectory = folder + "/chunks"
                 (report, message, notices) = try importSample(sampled, samples, into: copy)
@@ -83,7 +83,7 @@ struct PreviewTool {
         let sizes = ["", "-wal"].map { suffix in
             (try? FileManager.default.attributesOfItem(atPath: store + suffix)[.size] as? UInt64) ?? 0
         }
-        guard FileNumber(store) != nil, !isChangedBefore, sizes.reduce(0, +) <= Self.mostCopied else { return nil }
+        guard DeviceAndInode(store) != nil, !isChangedBefore, sizes.reduce(0, +) <= Self.mostCopied else { return nil }
         let path = folder + "/copy.sqlite"
         try StoreCopy.make(of: store, at: path, interruption)
         return path
@@ -95,7 +95,7 @@ struct PreviewTool {
         _ job: StoredJob,
         _ samples: [(sample: SourceStream.Sample, offset: Int64)],
         into own: String
-    ) throws -> (report: ImportReport?, message: ImportText?, notices: [ImportText]) {
+    ) throws -> (report: ImportReport?, message: MessageText?, notices: [MessageText]) {
         var streams: [Int: SourceStream] = [:]
         for (index, (sample, offset)) in samples.enumerated() {
             streams[index] = try SourceStream(
@@ -108,7 +108,7 @@ struct PreviewTool {
             )
         }
         let (progress, continued) = (ImportProgress(), try continued())
-        var message: ImportText?
+        var message: MessageText?
         do {
             _ = try importing(job, streams, into: own, durability: .off, continuing: continued, progress)
         } catch let error as ImportError where error.code != .noResources {
@@ -131,7 +131,7 @@ struct PreviewTool {
         _ streams: [Int: SourceStream],
         into own: String,
         durability: RunOptions.Durability,
-        continuing continued: [String: ContinuedEntity]? = nil,
+        continuing continued: [String: ExistingEntity]? = nil,
         _ progress: ImportProgress,
         prepare: (SQLiteDestination) -> Void = { _ in }
     ) throws -> ImportReport {
@@ -152,14 +152,14 @@ struct PreviewTool {
         prepare(destination)
         try destination.lock()
         defer { destination.unlock() }
-        let begun = try StartJob(context, in: destination, continuing: continued).start(.begin(job, open: streams))
+        let begun = try StartPhase(context, in: destination, continuing: continued).start(.begin(job, open: streams))
         return try begun.go { try phases($0, destination) }
     }
 
     /// What the store has of the job's entities; none where there is no store yet.
-    private func continued() throws -> [String: ContinuedEntity] {
-        guard FileNumber(store) != nil else { return [:] }
-        let opened = try OpenedStore(store)
+    private func continued() throws -> [String: ExistingEntity] {
+        guard DeviceAndInode(store) != nil else { return [:] }
+        let opened = try ReadOnlyStore(store)
         defer { opened.close() }
         return try opened.read { try StoredEntities.continued(job, $0) }
     }
@@ -180,11 +180,11 @@ private final class SampleStream: ByteStream {
 
     init(_ sample: SourceStream.Sample) { self.sample = sample }
 
-    /// - Throws: `SampleEnd` after the sample, where the source continues.
+    /// - Throws: `SampleTruncation` after the sample, where the source continues.
     func read(into block: inout [UInt8]) throws -> Int {
         let count = block.overwrite(with: sample.bytes[taken...])
         taken += count
-        if count == 0, !sample.isWhole { throw SampleEnd() }
+        if count == 0, !sample.isWhole { throw SampleTruncation() }
         return count
     }
 }

@@ -21,8 +21,12 @@ struct SplitTool {
         }
         let limits = SplitLimits(job)
         let shapes = try planner.shapes(arguments)
-        let directory = try ChunkDirectory(path: JobOpening.absolute(directory), creates: true)
-        let place = ChunkPlace(path: directory.path, sources: shapes.map(\.description), setting: .splitDirectory)
+        let directory = try ChunkDirectory(path: JobResolver.absolute(directory), creates: true)
+        let place = ChunkDirectoryCheck(
+            path: directory.path,
+            sources: shapes.map(\.description),
+            setting: .splitDirectory
+        )
         let header = ChunkManifest.Header(
             sources: shapes.map(\.description),
             shapes: shapes.map(\.shape),
@@ -31,7 +35,7 @@ struct SplitTool {
         )
         let isSynced = header.sources.contains { !$0.isRepeatable }
         let (manifest, start, before) = try begin(header, in: directory, place, synced: isSynced)
-        let stage = SplitStage(
+        let stage = SourceCutter(
             sources: shapes.map { StoredJob.Source(description: $0.description, shape: $0.shape, entities: []) },
             limits: limits,
             chunkSize: run.chunkSize,
@@ -56,7 +60,7 @@ struct SplitTool {
     private func begin(
         _ header: ChunkManifest.Header,
         in directory: ChunkDirectory,
-        _ place: ChunkPlace,
+        _ place: ChunkDirectoryCheck,
         synced: Bool
     ) throws -> (ChunkManifest, SplitStart, [ChunkEntry]) {
         try ChunkManifest.removeBeginning(of: header, in: directory)

@@ -79,7 +79,7 @@ public struct StripTool: Sendable {
         let rejects = try check()
         let before = try Self.size(of: store)
         let part = copy.map { $0 + ".part" }
-        for path in [copy, part].compactMap(\.self) where FileNumber(path) != nil {
+        for path in [copy, part].compactMap(\.self) where DeviceAndInode(path) != nil {
             throw ImportError(.fileExists, at: path, "exists already", advice: "Remove it, or give another path.")
         }
         defer { if let part { unlink(part) } }
@@ -152,7 +152,7 @@ public struct StripTool: Sendable {
             let isCompact = try writer.inDatabase { database in
                 guard try Self.keepsRowIDs(database) else { return false }
                 // It attaches the file that it fills.
-                try StoreProtection.attachingOne(database) { try database.execute(sql: "VACUUM") }
+                try UntrustedStoreGuard.attachingOne(database) { try database.execute(sql: "VACUUM") }
                 return true
             }
             try StoreConnection.closeLast(writer, of: file, leavesWAL: true)

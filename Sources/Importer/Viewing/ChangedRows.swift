@@ -14,7 +14,9 @@ struct ChangedRows {
     private let count: Int64
 
     init(_ all: [EntityChanges], of entity: EntityDescription) {
-        let changes = all.filter { ExactText($0.table.asciiLowercased) == ExactText(entity.table.asciiLowercased) }
+        let changes = all.filter {
+            BytewiseString($0.table.asciiLowercased) == BytewiseString(entity.table.asciiLowercased)
+        }
         inserted = changes.flatMap(\.insertedRanges)
         updated = changes.flatMap(\.updatedRanges)
         deleted = changes.flatMap(\.deletedRanges)
@@ -26,10 +28,10 @@ struct ChangedRows {
     /// Whether rows of some tables are among what was changed.
     ///
     /// - Parameter tables: their names, in lower case.
-    static func are(in tables: Set<ExactText>, _ all: [EntityChanges]) -> Bool {
+    static func are(in tables: Set<BytewiseString>, _ all: [EntityChanges]) -> Bool {
         !tables.isEmpty
             && all.contains { changes in
-                tables.contains(ExactText(changes.table.asciiLowercased))
+                tables.contains(BytewiseString(changes.table.asciiLowercased))
                     && !(changes.insertedRanges.isEmpty && changes.updatedRanges.isEmpty
                         && changes.deletedRanges.isEmpty)
             }

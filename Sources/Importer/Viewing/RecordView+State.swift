@@ -32,7 +32,7 @@ extension RecordView {
         var position = StorePosition.start
         /// All rows up to this one have their part in the window's offset.
         var lastRowID: Int64 = 0
-        var total: ViewTotal?
+        var total: RecordCounter?
 
         init(offset: Int, limit: Int) {
             self.offset = offset

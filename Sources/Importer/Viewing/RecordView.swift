@@ -201,7 +201,7 @@ public final class RecordView: Sendable {
             state.total = nil
             return
         }
-        var total = ViewTotal(table: source.entity.table, query: source.query, clock: clock)
+        var total = RecordCounter(table: source.entity.table, query: source.query, clock: clock)
         try total.count(database)
         state.total = total
         try read(Self.start(at: state.offset, state, database), source, &state, database)

@@ -12,9 +12,9 @@ extension RecordViewChanges {
 
     /// - Returns: the old number of each new section, nil for those that come.
     private mutating func matchSections(_ old: RecordViewSnapshot, _ new: RecordViewSnapshot) -> [Int?] {
-        var places: [NumberedName: Int] = [:]
-        for (index, name) in NumberedName.all(of: old).enumerated() { places[name] = index }
-        var origins = NumberedName.all(of: new).map { places[$0] }
+        var places: [NumberedSectionName: Int] = [:]
+        for (index, name) in NumberedSectionName.all(of: old).enumerated() { places[name] = index }
+        var origins = NumberedSectionName.all(of: new).map { places[$0] }
         let found = origins.enumerated().compactMap { index, origin in origin.map { (index, $0) } }
         let stay = Set(Self.longestIncrease(found.map(\.1)).map { found[$0].0 })
         for index in origins.indices where !stay.contains(index) {
@@ -90,16 +90,16 @@ extension RecordViewChanges {
 }
 
 /// A section's name, and how many sections before it have the same: texts that are not UTF-8 may look alike.
-private struct NumberedName: Hashable {
+private struct NumberedSectionName: Hashable {
     let name: SectionName
     let number: Int
 
-    static func all(of snapshot: RecordViewSnapshot) -> [NumberedName] {
+    static func all(of snapshot: RecordViewSnapshot) -> [NumberedSectionName] {
         var counts: [SectionName: Int] = [:]
         return snapshot.sections.map { section in
             let name = SectionName(section.name)
             defer { counts[name, default: 0] += 1 }
-            return NumberedName(name: name, number: counts[name, default: 0])
+            return NumberedSectionName(name: name, number: counts[name, default: 0])
         }
     }
 }

@@ -10,11 +10,11 @@ struct RecordViewSections: Sendable {
 
     /// - Throws: `ImportError` with `.usage` when the section key is not what the records are sorted by first.
     init(key: String, of request: FetchRequest, in entity: EntityDescription) throws {
-        guard let place = entity.attributes.firstIndex(where: { ExactText($0.name) == ExactText(key) }) else {
+        guard let place = entity.attributes.firstIndex(where: { BytewiseString($0.name) == BytewiseString(key) }) else {
             throw ImportError(noAttribute: key, in: entity)
         }
         attribute = place
-        guard let first = request.sort.first, ExactText(first.attribute) == ExactText(key) else {
+        guard let first = request.sort.first, BytewiseString(first.attribute) == BytewiseString(key) else {
             throw ImportError(
                 .optionsConflict,
                 "\(entity.name): sections by \(key) need records that are sorted by \(key)",

@@ -10,7 +10,7 @@ public struct RecordViewUpdates: AsyncSequence, Sendable {
 
     let view: RecordView
     /// Takes the notifications in.
-    let take: @Sendable (CoalescedNotifications) async -> Void
+    let take: @Sendable (NotificationBuffer) async -> Void
 
     /// Begins to follow; meant for one reader.
     public func makeAsyncIterator() -> Iterator {
@@ -20,15 +20,15 @@ public struct RecordViewUpdates: AsyncSequence, Sendable {
     /// Reads the sequence; when it goes, nothing is taken in for it any more.
     public final class Iterator: AsyncIteratorProtocol {
         private let view: RecordView
-        private let inlet = CoalescedNotifications()
-        private let reading = ReadingQueue("importer.view")
+        private let inlet = NotificationBuffer()
+        private let reading = SerialReadQueue("importer.view")
         private let taking: Task<Void, Never>
         private var hasBegun = false
         private var hasEnded = false
         /// Nothing is read before.
         private var next = Duration.zero
 
-        init(view: RecordView, _ take: @escaping @Sendable (CoalescedNotifications) async -> Void) {
+        init(view: RecordView, _ take: @escaping @Sendable (NotificationBuffer) async -> Void) {
             self.view = view
             taking = Task { [inlet] in await take(inlet) }
         }

@@ -22,7 +22,7 @@ struct WindowQuery: Sendable {
         /// After the record with this key.
         case after(RecordKey)
         /// At the first record with this value of what is sorted by first, or the one that comes next.
-        case value(BoundValue)
+        case value(RawArgument)
 
         /// How many records are passed over.
         var distance: Int {
@@ -42,14 +42,14 @@ struct WindowQuery: Sendable {
 
     let order: RecordOrder
     /// What each record has.
-    let contents: RecordContents
+    let contents: RecordProjection
     /// The tables beside the entity's that the window depends on, in lower case.
-    let reached: Set<ExactText>
+    let reached: Set<BytewiseString>
     let table: String
     /// What is read of each record, in SQL: the values of its attributes, and what related objects are found by.
     private let values: [String]
     private let valueBytes: Int?
-    let predicate: SQLText?
+    let predicate: SQLFragment?
 
     /// - Parameter valueBytes: how many bytes of a text or a binary are read at most.
     init(
@@ -59,7 +59,7 @@ struct WindowQuery: Sendable {
         _ database: Database
     ) throws {
         order = try RecordOrder(request.sort, of: entity, database)
-        contents = try RecordContents(of: entity, including: request.includes)
+        contents = try RecordProjection(of: entity, including: request.includes)
         table = entity.description.table.quotedIdentifier
         self.valueBytes = valueBytes
         values =
@@ -101,7 +101,7 @@ struct WindowQuery: Sendable {
         for statement in statements(start) {
             guard window.records.count < limit else { break }
             let limited = statement.limited(to: limit - window.records.count, offset: offset)
-            let rows = try RowStatement(database, limited, beyond: columns.beyond)
+            let rows = try RawRowCursor(database, limited, beyond: columns.beyond)
             defer { rows.reset() }
             while let row = try rows.next() {
                 window.last = RecordKey(row, columns: keys)
@@ -118,7 +118,7 @@ struct WindowQuery: Sendable {
     }
 
     /// The statements that read a window, without limit and offset; of very many columns, the first ones.
-    func statements(_ start: Start) -> [SQLText] {
+    func statements(_ start: Start) -> [SQLFragment] {
         let columns = columns.list
         switch start {
         case .offset, .end: return [select(columns, where: nil, backwards: false)]
@@ -136,7 +136,7 @@ struct WindowQuery: Sendable {
     }
 
     /// The statements that read the keys before or after another one, from the nearest on, without a limit.
-    func statements(beside key: RecordKey, backwards: Bool) -> [SQLText] {
+    func statements(beside key: RecordKey, backwards: Bool) -> [SQLFragment] {
         let columns = keyColumns
         return order.ranges(from: key, backwards: backwards, including: false).map {
             select(columns, where: $0, backwards: backwards)
@@ -150,7 +150,7 @@ struct WindowQuery: Sendable {
         guard count != 0 else { return key }
         var left = abs(count)
         for statement in statements(beside: key, backwards: count < 0) {
-            let rows = try RowStatement(database, statement.limited(to: left))
+            let rows = try RawRowCursor(database, statement.limited(to: left))
             defer { rows.reset() }
             while let row = try rows.next() {
                 left -= 1
@@ -163,17 +163,17 @@ struct WindowQuery: Sendable {
     /// The key of the record that is the `count`th from the end, from 1; nil when there are not this many.
     private func key(fromEnd count: Int, _ database: Database) throws -> RecordKey? {
         let select = select(keyColumns, where: nil, backwards: true)
-        let rows = try RowStatement(database, select.limited(to: 1, offset: count - 1))
+        let rows = try RawRowCursor(database, select.limited(to: 1, offset: count - 1))
         defer { rows.reset() }
         return try rows.next().map { RecordKey($0, columns: 1..<1 + order.terms.count) }
     }
 
     private var keyColumns: String { (["rowid"] + order.terms.map(\.column)).joined(separator: ", ") }
 
-    private func select(_ columns: String, where range: SQLText?, backwards: Bool) -> SQLText {
+    private func select(_ columns: String, where range: SQLFragment?, backwards: Bool) -> SQLFragment {
         let conditions = [range, predicate].compactMap(\.self)
-        var statement = SQLText("SELECT \(columns) FROM \(table)")
-        if !conditions.isEmpty { statement = statement + SQLText(" WHERE ") + .all(conditions) }
+        var statement = SQLFragment("SELECT \(columns) FROM \(table)")
+        if !conditions.isEmpty { statement = statement + SQLFragment(" WHERE ") + .all(conditions) }
         statement.sql += " ORDER BY \(order.sql(backwards: backwards))"
         return statement
     }
@@ -182,23 +182,23 @@ struct WindowQuery: Sendable {
 
     /// How many of some rows precede a key.
     func count(_ rows: ClosedRange<Int64>, before key: RecordKey, _ database: Database) throws -> Int {
-        let condition = SQLText.all(among(rows) + [before(key, including: false)])
-        return try number(SQLText("SELECT count(*) FROM \(table) NOT INDEXED WHERE ") + condition, database)
+        let condition = SQLFragment.all(among(rows) + [before(key, including: false)])
+        return try number(SQLFragment("SELECT count(*) FROM \(table) NOT INDEXED WHERE ") + condition, database)
     }
 
     /// Whether one of some rows precedes a key or at it; anywhere, if there is no key.
     func isAny(of rows: ClosedRange<Int64>, upTo key: RecordKey?, _ database: Database) throws -> Bool {
-        let condition = SQLText.all(among(rows) + (key.map { [before($0, including: true)] } ?? []))
-        let rows = SQLText("SELECT 1 FROM \(table) NOT INDEXED WHERE ") + condition + SQLText(" LIMIT 1")
+        let condition = SQLFragment.all(among(rows) + (key.map { [before($0, including: true)] } ?? []))
+        let rows = SQLFragment("SELECT 1 FROM \(table) NOT INDEXED WHERE ") + condition + SQLFragment(" LIMIT 1")
         return try number(rows, database) == 1
     }
 
-    private func among(_ rows: ClosedRange<Int64>) -> [SQLText] {
-        let range = SQLText("rowid BETWEEN ? AND ?", [.integer(rows.lowerBound), .integer(rows.upperBound)])
+    private func among(_ rows: ClosedRange<Int64>) -> [SQLFragment] {
+        let range = SQLFragment("rowid BETWEEN ? AND ?", [.integer(rows.lowerBound), .integer(rows.upperBound)])
         return [range] + (predicate.map { [$0] } ?? [])
     }
 
-    private func before(_ key: RecordKey, including: Bool) -> SQLText {
+    private func before(_ key: RecordKey, including: Bool) -> SQLFragment {
         .any(order.ranges(from: key, backwards: true, including: including))
     }
 
@@ -209,24 +209,24 @@ struct WindowQuery: Sendable {
 
     /// The table's last row id; 0 when it is empty.
     func lastRowID(_ database: Database) throws -> Int64 {
-        try RowStatement.number(database, SQLText("SELECT max(rowid) FROM \(table)")) ?? 0
+        try RawRowCursor.number(database, SQLFragment("SELECT max(rowid) FROM \(table)")) ?? 0
     }
 
     /// How many records there are, counted one by one.
     func count(_ database: Database) throws -> Int {
-        let all = SQLText("SELECT count(*) FROM \(table)")
-        return try number(predicate.map { all + SQLText(" WHERE ") + $0 } ?? all, database)
+        let all = SQLFragment("SELECT count(*) FROM \(table)")
+        return try number(predicate.map { all + SQLFragment(" WHERE ") + $0 } ?? all, database)
     }
 
-    private func number(_ query: SQLText, _ database: Database) throws -> Int {
-        Int(clamping: try RowStatement.number(database, query) ?? 0)
+    private func number(_ query: SQLFragment, _ database: Database) throws -> Int {
+        Int(clamping: try RawRowCursor.number(database, query) ?? 0)
     }
 }
 
-extension SQLText {
+extension SQLFragment {
     /// A query of which only some rows are wanted.
-    fileprivate func limited(to limit: Int, offset: Int = 0) -> SQLText {
-        self + SQLText(" LIMIT ? OFFSET ?", [.integer(Int64(limit)), .integer(Int64(offset))])
+    fileprivate func limited(to limit: Int, offset: Int = 0) -> SQLFragment {
+        self + SQLFragment(" LIMIT ? OFFSET ?", [.integer(Int64(limit)), .integer(Int64(offset))])
     }
 }
 

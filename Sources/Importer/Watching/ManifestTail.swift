@@ -20,7 +20,7 @@ struct ManifestTail {
     private let path: String
     /// The token that the manifest must have; nil for chunks that were cut for nobody in particular.
     private let token: String?
-    private var file: FileNumber?
+    private var file: DeviceAndInode?
     private var offset: off_t = 0
     /// Whether it is not the one that was looked for, or a line of it is not as it was written.
     private var isOther = false
@@ -42,8 +42,8 @@ struct ManifestTail {
         var status = stat()
         // The store names the path: anything may be there.
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
-        if FileNumber(status) != file || status.st_size < offset {
-            file = FileNumber(status)
+        if DeviceAndInode(status) != file || status.st_size < offset {
+            file = DeviceAndInode(status)
             (offset, bytes, records, isOther) = (0, 0, 0, false)
             source = nil
         }

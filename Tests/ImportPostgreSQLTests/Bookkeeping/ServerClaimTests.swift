@@ -141,8 +141,8 @@ struct ServerClaimTests {
         let session = try session()
         defer { session.close() }
         try session.claim(1)
-        try session.write { try SettlementSteps.begin(1, $0) }
-        let steps = SettlementSteps(job: 1, session: session)
+        try session.write { try RelationshipSteps.begin(1, $0) }
+        let steps = RelationshipSteps(job: 1, session: session)
         for number: Int64 in [2, 1, 1, 3, 2, 1] {
             try steps.take(number) { _ = try $0.execute("INSERT INTO thing VALUES ($1)", [.text("step \(number)")]) }
         }

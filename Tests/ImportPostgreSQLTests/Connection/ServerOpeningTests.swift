@@ -238,7 +238,7 @@ struct ServerOpeningTests {
         #expect(failure?.isTransient == true)
         #expect(throws: ServerFailure.self) { try connection.execute("SELECT 1") }
 
-        var reconnection = Reconnection(for: patience)
+        var reconnection = ReconnectPolicy(for: patience)
         let address = try database.address()
         let again = try { () throws -> ServerConnection in
             while true {

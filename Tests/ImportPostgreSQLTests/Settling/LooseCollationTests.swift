@@ -18,12 +18,12 @@ struct LooseCollationTests {
         if !wasEmpty { try database.query("INSERT INTO thing VALUES ('ANN', 'x'), ('Zoe', 'x')") }
         let stored = try ServerTables.columns(of: "thing", connection).columns
         #expect(stored.map(\.collation) == ["public.loose", "public.loose"] && stored.allSatisfy(\.isLoose))
-        let entity = SettledEntity(
+        let entity = StagedEntity(
             table: "public.thing",
             stage: "public._import_stage_1_0",
             columns: stored.map {
                 let type = "text COLLATE \($0.collation ?? "")"
-                return SettledEntity.Column(
+                return StagedEntity.Column(
                     name: $0.name,
                     type: type,
                     isIdentifier: $0.name == "name",
@@ -33,7 +33,7 @@ struct LooseCollationTests {
             policy: .merge,
             tableWasEmpty: wasEmpty
         )
-        let settlement = Settlement(entity, buckets: buckets)
+        let settlement = StagingUpsert(entity, buckets: buckets)
         for statement in settlement.stageTables { try connection.execute(statement) }
         let records = [
             "ann|x", "Bob|b", "ANN|X", "bob|b", "zoe|X", "Ann|X", "Carl|c", "Zoë|z",

@@ -24,7 +24,7 @@ struct RefusedCase {
         var rejects: [Int: String] = [:]
     }
 
-    let settlement: Settlement
+    let settlement: StagingUpsert
     private let policy: ConflictPolicy
     private let stored: [Object]
     private let records: [Record]
@@ -53,16 +53,16 @@ struct RefusedCase {
             records.append(Record(ordinal: ordinal, values: values, mentioned: mentioned, isUnmet: isUnmet))
         }
         self.records = records
-        let entity = SettledEntity(
+        let entity = StagedEntity(
             table: "refused.thing",
             stage: "refused._import_stage_1_0",
             columns: ["id", "a", "b", "u"].map {
-                SettledEntity.Column(name: $0, type: "bigint", isIdentifier: $0 == "id")
+                StagedEntity.Column(name: $0, type: "bigint", isIdentifier: $0 == "id")
             },
             policy: policy,
             tableWasEmpty: wasEmpty
         )
-        settlement = Settlement(entity, buckets: 1)
+        settlement = StagingUpsert(entity, buckets: 1)
     }
 
     // MARK: The server

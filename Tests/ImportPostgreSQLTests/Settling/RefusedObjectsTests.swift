@@ -28,16 +28,16 @@ struct RefusedObjectsTests {
         defer { connection.close() }
         let width = 900
         let columns = (0..<width).map {
-            SettledEntity.Column(name: "a\($0)", type: "smallint", isIdentifier: $0 == 0)
+            StagedEntity.Column(name: "a\($0)", type: "smallint", isIdentifier: $0 == 0)
         }
-        let entity = SettledEntity(
+        let entity = StagedEntity(
             table: "public.wide",
             stage: "public._import_stage_1_0",
             columns: columns,
             policy: .merge,
             tableWasEmpty: wasEmpty
         )
-        let settlement = Settlement(entity, buckets: 1)
+        let settlement = StagingUpsert(entity, buckets: 1)
         // Records of two objects: each sets a column.
         func row(_ ordinal: Int, of key: Int, sets column: Int, to value: Int) -> String {
             let bits = (0..<(width + 62) / 63).map { $0 == column / 63 ? "\(Int64(1) << Int64(column % 63))" : "0" }
@@ -78,14 +78,14 @@ struct RefusedObjectsTests {
 
 extension ServerConnection {
     /// What settling a bucket comes to: the counts, and for each reject why it is one.
-    func settle(_ statements: BucketStatements, _ policy: ConflictPolicy) throws -> (
+    func settle(_ statements: BucketUpsertStatements, _ policy: ConflictPolicy) throws -> (
         counts: [Int], rejects: [Int: String]
     ) {
         try transaction {
             for statement in statements.reading { try execute(statement) }
             let failure = try refusal { for statement in statements.writing { try execute(statement) } }
             if let failure {
-                var parts = SettlementInParts(statements.parts, policy, self, Interruption())
+                var parts = BisectingUpsert(statements.parts, policy, self, Interruption())
                 try parts.settle(after: failure)
             }
             try execute(statements.emptying)

@@ -31,7 +31,7 @@ struct SettlingCase {
         ("bytea", [#"\x"#, #"\x00"#, #"\x0001"#]),
     ]
 
-    private(set) var entity: SettledEntity
+    private(set) var entity: StagedEntity
     /// The statement that makes the identifier unique.
     let index: String
     let buckets: Int
@@ -45,13 +45,13 @@ struct SettlingCase {
     init(policy: ConflictPolicy, width: Int, _ random: inout SeededGenerator) {
         let keys = Int.random(in: 1...3, using: &random)
         let identifier = Set((0..<keys + width).shuffled(using: &random).prefix(keys))
-        var columns: [SettledEntity.Column] = []
+        var columns: [StagedEntity.Column] = []
         for index in 0..<keys + width {
             let type = Self.types.randomElement(using: &random) ?? Self.types[0]
             types.append(type)
             let isIdentifier = identifier.contains(index)
             columns.append(
-                SettledEntity.Column(
+                StagedEntity.Column(
                     // As a column of the staging table, as one with a quote in it, or neither.
                     name: "\"\(["_ordinal", "c", "a\"\"b", "select"].randomElement(using: &random) ?? "")\(index)\"",
                     type: type.name,
@@ -63,7 +63,7 @@ struct SettlingCase {
             )
         }
         let index = columns.filter(\.isIdentifier).map { $0.isJSON ? "(\($0.name)::text)" : $0.name }
-        entity = SettledEntity(
+        entity = StagedEntity(
             table: #""settling"."Öbject""#,
             stage: #""settling"."_import_stage_1_2""#,
             columns: columns,

@@ -12,7 +12,7 @@ struct SettlingRun {
     }
 
     func outcome(of test: SettlingCase, _ random: inout SeededGenerator) throws -> SettlingCase.Outcome {
-        let (entity, settlement) = (test.entity, Settlement(test.entity, buckets: test.buckets))
+        let (entity, settlement) = (test.entity, StagingUpsert(test.entity, buckets: test.buckets))
         var texts = [
             """
             SET client_min_messages = error; DROP SCHEMA IF EXISTS settling CASCADE; CREATE SCHEMA settling; \
@@ -52,14 +52,14 @@ struct SettlingRun {
         return try outcome(try texts.flatMap { try session.query($0) })
     }
 
-    private func masks(_ record: SettlingCase.Record, _ entity: SettledEntity) -> String {
+    private func masks(_ record: SettlingCase.Record, _ entity: StagedEntity) -> String {
         (0..<max(1, (entity.columns.count + 62) / 63)).map { mask in
             let bits = record.mentioned.filter { $0 / 63 == mask }.map { Int64(1) << Int64($0 % 63) }
             return String(bits.reduce(0, |))
         }.joined(separator: ", ")
     }
 
-    private func literals(_ values: [String?], _ entity: SettledEntity) -> String {
+    private func literals(_ values: [String?], _ entity: StagedEntity) -> String {
         zip(values, entity.columns).map { value, column in
             value.map { "\($0.quotedLiteral)::\(column.type)" } ?? "NULL"
         }.joined(separator: ", ")

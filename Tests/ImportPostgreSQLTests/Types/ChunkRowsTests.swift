@@ -87,7 +87,7 @@ struct ChunkRowsTests {
             return room.withUnsafeMutableBytes { room in
                 text.withUnsafeBytes { text in
                     guard let text = text.baseAddress, let room = room.baseAddress else { return nil }
-                    return FieldBytes.putUUID(text, at: room)
+                    return BinaryFieldEncoder.putUUID(text, at: room)
                 }
             }
         }
@@ -176,10 +176,10 @@ struct ChunkRowsTests {
         var chunk = try ChunkRows(rows.plan, JobOptions(onError: policy))
         let faults = rows.append(to: &chunk)
         #expect(faults.count == rows.count - 2)
-        #expect(Set(faults.values) == [RowFault(reason: .nulCharacter, attribute: 0)])
+        #expect(Set(faults.values) == [RowError(reason: .nulCharacter, attribute: 0)])
         #expect(chunk.nulled.isEmpty)
         #expect(try python(#"same(rows, [[b"first", b"x"], [b"last", b"x"]])"#, chunk) == "")
-        let error = chunk.error(RowFault(reason: .nulCharacter, attribute: 1), byteOffset: 5)
+        let error = chunk.error(RowError(reason: .nulCharacter, attribute: 1), byteOffset: 5)
         #expect(error.entity == "thing" && error.keyPath == "deep.b" && error.code == .nulCharacter)
         #expect(error.byteOffset == 5 && error.words() == "string: U+0000 cannot be stored")
     }
@@ -189,7 +189,7 @@ struct ChunkRowsTests {
         var chunk = try ChunkRows(rows.plan, JobOptions(onError: .null))
         let faults = rows.append(to: &chunk)
         // The other attribute is not optional; what the rejected row has lost besides is not counted.
-        #expect(faults == [rows.count - 2: RowFault(reason: .nulCharacter, attribute: 1)])
+        #expect(faults == [rows.count - 2: RowError(reason: .nulCharacter, attribute: 1)])
         #expect(chunk.nulled == [0: rows.count - 3])
         let program = #"same(rows, [[b"first", b"x"]] + [[None, b"x"]] * (len(rows) - 2) + [[b"last", b"x"]])"#
         #expect(try python(program, chunk) == "")
@@ -232,7 +232,7 @@ struct ChunkRowsTests {
         try rows.add([.string("\0" + String(repeating: "x", count: 2_598)), nil])
         var chunk = try ChunkRows(staging: rows.plan, table: "stage", JobOptions(nul: .replace))
         let faults = rows.append(to: &chunk)
-        #expect(faults == [2: RowFault(reason: .identifierTooLong, attribute: 0)])
+        #expect(faults == [2: RowError(reason: .identifierTooLong, attribute: 0)])
         #expect(chunk.replaced == [0: 2, 1: 1])
         let program = """
             same([row[4:] for row in rows], [["\\ufffd".encode()] * 2, ["\\ufffd".encode() + b"x" * 2597, b"y"]])

@@ -66,8 +66,8 @@ struct EncodedRows {
     ///
     /// - Returns: the faults, by row.
     @discardableResult
-    func append(to chunkRows: inout ChunkRows) -> [Int: RowFault] {
-        var faults: [Int: RowFault] = [:]
+    func append(to chunkRows: inout ChunkRows) -> [Int: RowError] {
+        var faults: [Int: RowError] = [:]
         cells.withUnsafeBufferPointer { cells in
             chunk.withUnsafeBufferPointer { chunk in
                 own.withUnsafeBufferPointer { own in

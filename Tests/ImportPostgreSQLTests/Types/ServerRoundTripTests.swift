@@ -262,7 +262,7 @@ struct ServerRoundTripTests {
             "CREATE TABLE stage (_ordinal bigint, _child integer, _mask_0 bigint, _unmet boolean, c0 text, c1 text)"
         )
         var chunk = try ChunkRows(staging: rows.plan, table: "stage", JobOptions())
-        #expect(rows.append(to: &chunk) == [2: RowFault(reason: .identifierTooLong, attribute: 0)])
+        #expect(rows.append(to: &chunk) == [2: RowError(reason: .identifierTooLong, attribute: 0)])
         #expect(try database.copy(chunk) == nil)
         let found = try database.query(
             "SELECT _ordinal, _child, _mask_0, _unmet, left(c0, 2), c1 FROM stage ORDER BY 1"

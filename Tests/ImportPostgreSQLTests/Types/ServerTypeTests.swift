@@ -79,8 +79,8 @@ struct ServerTypeTests {
         let faults = rows.append(to: &chunk)
         #expect(chunk.count == fits.count)
         #expect(faults.keys.sorted() == Array(fits.count..<rows.count))
-        #expect(Set(faults.values) == [RowFault(reason: .outOfRange, attribute: 0)])
-        let error = chunk.error(RowFault(reason: .outOfRange, attribute: 0), byteOffset: 17)
+        #expect(Set(faults.values) == [RowError(reason: .outOfRange, attribute: 0)])
+        let error = chunk.error(RowError(reason: .outOfRange, attribute: 0), byteOffset: 17)
         #expect(error.code == .outOfRange && error.keyPath == "a" && error.byteOffset == 17)
         #expect(error.words() == "decimal: number is out of range")
     }
@@ -133,7 +133,7 @@ struct ServerTypeTests {
         for text in wrong + ["éééééééééééé"] {
             #expect(text.utf8.count == 24)
             let instant = Array(text.utf8).withUnsafeBytes { bytes in
-                bytes.baseAddress.map { FieldBytes.microseconds($0) }
+                bytes.baseAddress.map { BinaryFieldEncoder.microseconds($0) }
             }
             #expect(instant == .some(nil), "\(text)")
         }

@@ -6,7 +6,7 @@ import Testing
 
 /// Positions as texts, which may come from anywhere.
 struct RecordCursorTests {
-    private static let values: [BoundValue] = [
+    private static let values: [RawArgument] = [
         .null, .integer(.min), .integer(0), .integer(.max), .real(0.1), .real(-.infinity), .text([]),
         .text(Array("e\u{301}\0x".utf8)), .text([0xFF, 0xFE]), .blob([]), .blob([0, 255]),
     ]

@@ -29,11 +29,11 @@ struct RecordKeysTests {
     func areFoundInALine(line: String, count: Int, key: String?, value: String) {
         Array((line + "\n").utf8).withUnsafeBufferPointer { bytes in
             let line = ByteView(bytes)
-            let found = KeyedLine.split(line, keys: count)
+            let found = KeyedRecordLine.split(line, keys: count)
             #expect(found.key == key)
             #expect(String(decoding: line[found.value].buffer, as: UTF8.self) == value)
             guard value.hasPrefix("[") else { return }
-            #expect(RecordKeys.text(of: KeyedLine.keys(in: line[0..<found.value.lowerBound])) == key)
+            #expect(RecordKeys.text(of: KeyedRecordLine.keys(in: line[0..<found.value.lowerBound])) == key)
         }
     }
 }

@@ -146,7 +146,7 @@ extension MemoryStore: Journal {
     func presence(of job: StoredJob) -> JobPresence { .whole }
     func checkTables(_ names: [String]) {}
     func identifiedEntities(excluding job: Int64?) -> [EntityDescription] { [] }
-    func continuedEntities(of job: StoredJob) -> [String: ContinuedEntity] { [:] }
+    func continuedEntities(of job: StoredJob) -> [String: ExistingEntity] { [:] }
     func hasUntried(_ selection: RejectSelection, besidesThoseOf retries: [Int64]) -> Bool { false }
 
     func forEachRepairLine(_ selection: RejectSelection, _ body: (ArraySlice<UInt8>) throws -> Void) throws -> Int64 {
@@ -163,7 +163,7 @@ extension MemoryStore: Journal {
 
     func bringUp() {}
 
-    func begin(_ job: StoredJob, _ beginning: JobBeginning) throws -> AdoptedModel {
+    func begin(_ job: StoredJob, _ beginning: JobStart) throws -> JobModelResult {
         var job = job
         job.id = 1
         state.withLock { state in
@@ -171,7 +171,7 @@ extension MemoryStore: Journal {
             state.rows = Array(repeating: [], count: job.model?.entities.count ?? 0)
             state.files.append(RecordedFile(chunksOf: job, isMade: beginning.makesChunkDirectory))
         }
-        return AdoptedModel(job: job)
+        return JobModelResult(job: job)
     }
 
     func resume(_ job: StoredJob, building indexes: StoreIndexes) -> StoreIndexes { indexes }
@@ -180,8 +180,8 @@ extension MemoryStore: Journal {
         by job: StoredJob,
         _ transformers: TransformerRegistry,
         isFinal: Bool,
-        _ infer: ([String: ContinuedEntity], _ isTaken: @escaping (String) throws -> Bool) throws -> ModelDescription
-    ) throws -> AdoptedModel {
+        _ infer: ([String: ExistingEntity], _ isTaken: @escaping (String) throws -> Bool) throws -> ModelDescription
+    ) throws -> JobModelResult {
         var job = job
         let model = try infer([:]) { _ in false }
         job.model = model
@@ -190,7 +190,7 @@ extension MemoryStore: Journal {
             state.job = job
             state.rows = Array(repeating: [], count: model.entities.count)
         }
-        return AdoptedModel(job: job)
+        return JobModelResult(job: job)
     }
 
     func refresh(
@@ -289,7 +289,7 @@ struct MemoryProgress: CommitProgress {
     var rejects: Int64 = 0
 }
 
-struct MemoryWriters: BatchWriters {
+struct MemoryWriters: BatchWriterFactory {
     let store: MemoryStore
     let model: ModelDescription
     let job: StoredJob
@@ -333,7 +333,7 @@ final class MemoryWriter: BatchWriter {
     private let store: MemoryStore
     private let job: StoredJob
     private let model: ModelDescription
-    let layoutSchema: RowImageSchema? = nil
+    let layoutSchema: DatabaseImageSchema? = nil
 
     init(store: MemoryStore, model: ModelDescription, job: StoredJob) {
         self.store = store

@@ -222,7 +222,7 @@ struct FetchingTests {
             }
             let size = Int.random(in: 1...50, using: &random)
             var found: [Int64] = []
-            _ = try RecordScan(request, RecordContents(of: FetchedEntity(entity)), in: reader).run { row, _ in
+            _ = try RecordScan(request, RecordProjection(of: FetchedEntity(entity)), in: reader).run { row, _ in
                 found.append(row.integer(at: 0))
                 return found.count.isMultiple(of: size) ? .nextPage : .nextRecord
             } endPage: {
@@ -309,7 +309,7 @@ struct FetchingTests {
         var found: [Int64] = []
         let isConsistent = try RecordScan(
             request,
-            RecordContents(of: FetchedEntity(entity), attributes: []),
+            RecordProjection(of: FetchedEntity(entity), attributes: []),
             in: reader
         ).run { row, _ in
             found.append(row.integer(at: 0))
@@ -347,7 +347,7 @@ struct FetchingTests {
         let request = FetchRequest(entity: "item", sortedBy: [RecordSort("name")])
         var found: [Int64] = []
         var pages = 0
-        _ = try RecordScan(request, RecordContents(of: FetchedEntity(entity), attributes: ["name"]), in: reader).run {
+        _ = try RecordScan(request, RecordProjection(of: FetchedEntity(entity), attributes: ["name"]), in: reader).run {
             row,
             _ in
             found.append(row.integer(at: 0))

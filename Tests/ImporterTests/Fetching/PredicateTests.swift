@@ -123,7 +123,7 @@ extension [Int] {
 }
 
 extension Record.Value {
-    fileprivate init(_ bound: BoundValue) {
+    fileprivate init(_ bound: RawArgument) {
         self =
             switch bound {
             case .null: .null

@@ -159,8 +159,8 @@ struct PredicateTruthTests {
         try DatabaseQueue().write { database in
             try database.execute(sql: "CREATE TABLE item (i INTEGER, d REAL, x TEXT, s TEXT)")
             for name in ["i", "d", "x", "s"] { try database.execute(sql: "CREATE INDEX by_\(name) ON item (\(name))") }
-            let statement = SQLText("EXPLAIN QUERY PLAN SELECT * FROM item WHERE ") + condition
-            let plan = try RowStatement(database, statement)
+            let statement = SQLFragment("EXPLAIN QUERY PLAN SELECT * FROM item WHERE ") + condition
+            let plan = try RawRowCursor(database, statement)
             defer { plan.reset() }
             let row = try #require(try plan.next())
             guard case .text(let detail) = row.stored(at: 3) else { return }
@@ -169,7 +169,7 @@ struct PredicateTruthTests {
     }
 
     @Test func placesNumbersAmongTheIntegers() {
-        let places: [(String, NumberForm.IntegerPlace)] = [
+        let places: [(String, JSONNumber.Int64Position)] = [
             ("0", .at(0)), ("-0.0", .at(0)), ("3e2", .at(300)), ("0.5", .after(0)), ("-0.5", .after(-1)),
             ("-1.5", .after(-2)),
             ("9223372036854775807", .at(.max)), ("9223372036854775807.5", .aboveAll),
@@ -180,7 +180,7 @@ struct PredicateTruthTests {
             ("1e99999999999999999999", .aboveAll), ("0e99999999999999999999", .at(0)),
         ]
         for (text, place) in places {
-            let found = Array(text.utf8).withUnsafeBufferPointer { NumberForm(ByteView($0))?.integerPlace }
+            let found = Array(text.utf8).withUnsafeBufferPointer { JSONNumber(ByteView($0))?.integerPlace }
             #expect(found == place, "\(text)")
         }
     }

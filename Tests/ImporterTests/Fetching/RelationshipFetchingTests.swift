@@ -155,7 +155,7 @@ struct RelationshipFetchingTests {
         let reader = try StoreReader(store: job.store)
         let plan = try reader.read { database in
             let entity: FetchedEntity = try reader.entity(named: "order", database)
-            let condition: SQLText = try RecordPredicate(parsing: text).compiled(for: entity).condition
+            let condition: SQLFragment = try RecordPredicate(parsing: text).compiled(for: entity).condition
             let sql: String = "EXPLAIN QUERY PLAN SELECT rowid FROM \"order\" WHERE " + condition.sql
             return try Row.fetchAll(
                 database,

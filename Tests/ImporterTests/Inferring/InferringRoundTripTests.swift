@@ -77,7 +77,7 @@ struct InferringRoundTripTests {
 
     private func text(_ token: Int, _ tape: RecordTape, _ line: ByteView) -> [UInt8] {
         var text: [UInt8] = []
-        _ = Unescaping.append(tape.token(token, in: line).bytes, to: &text)
+        _ = JSONUnescaper.append(tape.token(token, in: line).bytes, to: &text)
         return text
     }
 
@@ -189,7 +189,7 @@ struct InferringRoundTripTests {
     private func canonical(_ number: String) -> String? {
         Array(number.utf8).withUnsafeBufferPointer { bytes in
             var scratch: [UInt8] = []
-            guard let form = NumberForm(ByteView(bytes)) else { return nil }
+            guard let form = JSONNumber(ByteView(bytes)) else { return nil }
             switch form.canonicalDecimal(scratch: &scratch) {
             case .verbatim(let bytes): return String(decoding: bytes.buffer, as: UTF8.self)
             case .scratch(let range): return String(decoding: scratch[range], as: UTF8.self)

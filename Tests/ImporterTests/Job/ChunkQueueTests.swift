@@ -13,7 +13,7 @@ struct ChunkQueueTests {
         let split = SplitCase(paths: ["$[*]"], chunkSize: 1)
         let entries = try split.split(Array(text.utf8)).entries
         // Nobody reads the chunks: the directory may go.
-        let place = ChunkPlace()
+        let place = ChunkDirectoryCheck()
         defer { withExtendedLifetime(place) {} }
         let directory = try ChunkDirectory(path: place.path, creates: true)
         let shape = SourceShape(layout: .stream, paths: ["$[*]"])

@@ -51,7 +51,7 @@ struct JobOptionsTests {
         #expect(job.directory.names() == ["item.json"])
         #expect(throws: ImportError.self) { try JobOptions(nul: .replace, isLossless: true).check() }
         #expect(options.differences(from: JobOptions()) == [.nul])
-        #expect(try StoredJSON.decode(JobOptions.self, StoredJSON.encode(options)) == options)
+        #expect(try BookkeepingJSON.decode(JobOptions.self, BookkeepingJSON.encode(options)) == options)
     }
 
     /// Nor may the numbers that the result does not depend on be any.

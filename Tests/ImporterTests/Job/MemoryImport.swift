@@ -73,7 +73,7 @@ extension LibraryImport {
         )
         let planner = JobPlanner(options: options, opener: context.opener, interruption: interruption) { _ in }
         let decision = try destination.read { journal in
-            let opening = JobOpening(
+            let opening = JobResolver(
                 store: store,
                 options: options,
                 run: run,
@@ -84,6 +84,6 @@ extension LibraryImport {
             )
             return try opening.decide(importing: [source])
         }
-        return try StartJob(context, in: destination).start(decision)
+        return try StartPhase(context, in: destination).start(decision)
     }
 }

@@ -125,7 +125,7 @@ struct CompressedMembersTests {
 
     @Test(.enabled(if: SourceFixture.has("tar"))) func linksAreNamed() throws {
         try fixture.run("ln a.json hard.json; ln -s a.json soft.json; tar cf out a.json hard.json soft.json")
-        var said: [ImportText] = []
+        var said: [MessageText] = []
         let sources = try opener.describe(fixture.path("out"), interruption: interruption) { said.append($0) }
         #expect(sources.map(\.member) == [nil])
         #expect(said.count == 1)

@@ -12,9 +12,9 @@ final class BegunImport {
     let chunks: [SealedChunk]
     let decoder: ChunkDecoder
     /// How far the job is, as the worker knows it.
-    private(set) var progress: JobProgress
+    private(set) var progress: CommitState
     private let destination: SQLiteDestination
-    private let writers: StoreWriters
+    private let writers: StoreWriterFactory
     private let writer: StoreWriter
     private var batch = DecodedBatch()
 

@@ -13,7 +13,7 @@ import Testing
 /// Those of a batch that has few are written one by one.
 struct InsertingAtOnceTests {
     /// Records of a commit: too few for an image, and enough.
-    private static let sizes = [7, RowImage.fewestRows + 6]
+    private static let sizes = [7, DatabaseImage.fewestRows + 6]
 
     /// Attributes of every kind, more than one word of a presence mask has bits.
     private static let width = 150
@@ -244,7 +244,7 @@ struct InsertingAtOnceTests {
                 workers: Int.random(in: 2...4, using: &random),
                 // An image's records at least, so that chunks have images.
                 chunkSize: Int.random(in: 6_000...30_000, using: &random),
-                commitEvery: Int.random(in: RowImage.fewestRows...400, using: &random)
+                commitEvery: Int.random(in: DatabaseImage.fewestRows...400, using: &random)
             )
             let (found, foundCounts) = try merge(text, policy, run)
             #expect(foundCounts == counts, "\(run)")

@@ -28,8 +28,8 @@ final class ImageBesideTables {
     }
 
     let plans: [EntityPlan]
-    let image: RowImage
-    private let schema: RowImageSchema
+    let image: DatabaseImage
+    private let schema: DatabaseImageSchema
     private let keyed: Set<Int32>
     private let directory: TemporaryDirectory
     /// The rows that the image has taken, by entity.
@@ -40,12 +40,12 @@ final class ImageBesideTables {
     ///   - keyed: the entities whose first attribute is the row id, by their indexes.
     init(_ types: [[String]], keyed: Set<Int32> = []) throws {
         plans = try Self.plans(types, keyed: keyed)
-        guard let schema = RowImageSchema(plans, keyed: keyed) else {
+        guard let schema = DatabaseImageSchema(plans, keyed: keyed) else {
             throw StoreContent.Failure("the schema does not fit a page")
         }
         self.schema = schema
         self.keyed = keyed
-        image = RowImage(schema)
+        image = DatabaseImage(schema)
         directory = try TemporaryDirectory()
         rows = types.map { _ in [] }
         reset()
@@ -148,7 +148,7 @@ final class ImageBesideTables {
         image.finish()
         let queue = try DatabaseQueue()
         let (attached, result) = try queue.inDatabase { database in
-            let attached = try AttachedImage(database, schema)
+            let attached = try AttachedDatabaseImage(database, schema)
             var result: Result?
             var batch = DecodedBatch()
             batch.layout = image
@@ -164,7 +164,7 @@ final class ImageBesideTables {
 
     /// What SQLite finds wrong with the image; `ok` for nothing.
     func check() throws -> [String] {
-        try read { try String.fetchAll($0, sql: "PRAGMA \(AttachedImage.name).integrity_check") }
+        try read { try String.fetchAll($0, sql: "PRAGMA \(AttachedDatabaseImage.name).integrity_check") }
     }
 
     /// The image as a file.
@@ -176,19 +176,19 @@ final class ImageBesideTables {
     /// What the image holds of each entity: a line per row, and some columns of it.
     func imageContent() throws -> [[String]] {
         try read { database in
-            try plans.map { try Self.content($0, of: AttachedImage.name, database) }
+            try plans.map { try Self.content($0, of: AttachedDatabaseImage.name, database) }
         }
     }
 
     /// The same for the database that SQLite has written, and that as a file.
     func tables() throws -> (content: [[String]], file: String) {
         var configuration = Configuration()
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA page_size = \(RowImage.pageSize)") }
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA page_size = \(DatabaseImage.pageSize)") }
         let path = directory.path("tables-\(UUID().uuidString).sqlite")
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         try queue.write { database in
             for (plan, rows) in zip(plans, rows) {
-                let table = RowImageSchema.table(plan.index)
+                let table = DatabaseImageSchema.table(plan.index)
                 let isKeyed = keyed.contains(plan.index)
                 let columns = plan.entity.attributes.enumerated().map {
                     "c\($0) \($1.declaredType)" + ($0 == 0 && isKeyed ? " PRIMARY KEY" : "")
@@ -228,7 +228,7 @@ final class ImageBesideTables {
                 "typeof(c\($0)), CASE typeof(c\($0)) WHEN 'text' THEN CAST(c\($0) AS BLOB) ELSE c\($0) END"
             }
             let sql =
-                "SELECT rowid, \(columns.joined(separator: ", ")) FROM \(schema).\(RowImageSchema.table(plan.index))"
+                "SELECT rowid, \(columns.joined(separator: ", ")) FROM \(schema).\(DatabaseImageSchema.table(plan.index))"
             let rows = try Row.fetchCursor(database, sql: sql)
             while let row = try rows.next() {
                 lines.append(row.databaseValues.map(Self.text).joined(separator: " "))

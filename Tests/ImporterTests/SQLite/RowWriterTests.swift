@@ -51,7 +51,7 @@ struct RowWriterTests {
             return try database.write { database in
                 let constraints = try TableConstraints(of: plan.entity, database)
                 let writer = try RowWriter(database, plan: plan, constraints: constraints)
-                if isGathered { writer.presence = PresenceRuns() }
+                if isGathered { writer.presence = PresenceMasks() }
                 var effects: [String] = []
                 var settled: [Int] = []
                 try writer.write(

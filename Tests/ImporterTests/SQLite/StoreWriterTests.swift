@@ -52,7 +52,7 @@ struct StoreWriterTests {
     }
 
     /// After each commit a store has the records up to its marker, those that were rejected too, and all counts say so.
-    @Test(arguments: [1, 7, RowImage.fewestRows, 1_000], [400, 1 << 20])
+    @Test(arguments: [1, 7, DatabaseImage.fewestRows, 1_000], [400, 1 << 20])
     func countsARecordWithItsRow(records: Int, chunkSize: Int) throws {
         let faulty: Set = [3, 4, 50, 150]
         let given = try BegunImport(Self.items(150, faulty: faulty), try Self.options(), chunkSize: chunkSize)
@@ -137,7 +137,7 @@ struct StoreWriterTests {
         let layout = try expectNothing(
             of: given,
             where: "UPDATE item SET rowid = \(last) WHERE rowid = 10",
-            StaleImage.self
+            LayoutInvalidated.self
         )
         #expect(layout?.entity == 0)
         given.decoder.closeLayouts(of: 0)

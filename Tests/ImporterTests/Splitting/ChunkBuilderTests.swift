@@ -30,7 +30,7 @@ struct ChunkBuilderTests {
         portion: Int = 1 << 20,
         limits: SplitLimits = SplitLimits()
     ) throws -> SplitResult {
-        let place = ChunkPlace()
+        let place = ChunkDirectoryCheck()
         defer { withExtendedLifetime(place) {} }
         let directory = try ChunkDirectory(path: place.path, creates: true)
         var entries: [ChunkEntry] = []
@@ -237,7 +237,7 @@ struct ChunkBuilderTests {
 
     /// What there is of a chunk does not wait in memory until it is full, and nothing is left of one that never is.
     @Test func writesAChunkWhileItIsFilled() throws {
-        let place = ChunkPlace()
+        let place = ChunkDirectoryCheck()
         defer { withExtendedLifetime(place) {} }
         let directory = try ChunkDirectory(path: place.path, creates: true)
         let partial = place.path + "/" + ChunkDirectory.temporaryName(ChunkDirectory.fileName(1))
@@ -255,7 +255,7 @@ struct ChunkBuilderTests {
 
     /// What is called with a chunk may end it all, and is not called again.
     @Test func endsWhereItsChunkIsNotWanted() throws {
-        let place = ChunkPlace()
+        let place = ChunkDirectoryCheck()
         defer { withExtendedLifetime(place) {} }
         var sealed: [Int] = []
         let builder = try Self.builder(in: try ChunkDirectory(path: place.path, creates: true), 1) { entry in

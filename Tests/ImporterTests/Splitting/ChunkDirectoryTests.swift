@@ -3,7 +3,7 @@ import Importer
 import Testing
 
 struct ChunkDirectoryTests {
-    private let temporary = ChunkPlace()
+    private let temporary = ChunkDirectoryCheck()
 
     private func write(_ text: String, chunk number: Int, in directory: ChunkDirectory) throws {
         try Array(text.utf8).withUnsafeBytes {
@@ -47,7 +47,7 @@ struct ChunkDirectoryTests {
         #expect(try names().count < 6)
         #expect(try names().allSatisfy { $0.hasSuffix(".partial") })
         try directory.remove(chunk: 21)
-        var numbers = ChunkNumbers()
+        var numbers = ReservedChunkNumbers()
         _ = numbers.append(1...20)
         try directory.removeChunks(numbers)
         directory.removeIfEmpty()
@@ -73,7 +73,7 @@ struct ChunkDirectoryTests {
             "chunk-+00003.ndjson", "chunk-.ndjson", "manifest.ndjson", "mine.partial",
         ]
         for name in others { try "mine".write(toFile: temporary.path + "/" + name, atomically: false, encoding: .utf8) }
-        var numbers = ChunkNumbers()
+        var numbers = ReservedChunkNumbers()
         _ = numbers.append(1...3)
         _ = numbers.append(5...6)
         try ChunkDirectory(path: temporary.path, creates: false).removeChunks(numbers, keeping: [2])

@@ -5,7 +5,7 @@ import Testing
 @testable import ImportSources
 
 struct ChunkManifestTests {
-    private let temporary = ChunkPlace()
+    private let temporary = ChunkDirectoryCheck()
     private let shape = SourceShape(layout: .stream, paths: ["$[*]"])
 
     private var header: ChunkManifest.Header {
@@ -28,7 +28,7 @@ struct ChunkManifestTests {
         from start: SplitPosition = .start,
         firstOrdinal: Int64 = 1,
         stop: Int = 9
-    ) throws -> SplitEnd {
+    ) throws -> SplitOutcome {
         let writer = ChunkWriter(
             directory: directory,
             manifest: manifest,
@@ -125,7 +125,7 @@ struct ChunkManifestTests {
             #expect(error?.advice?.contains("symbolic link") == true)
         }
         let directory = try ChunkDirectory(path: temporary.path, creates: true)
-        let target = ChunkPlace()
+        let target = ChunkDirectoryCheck()
         try FileManager.default.createDirectory(atPath: target.path, withIntermediateDirectories: true)
         let outside = target.path + "/outside"
         try Data("safe".utf8).write(to: URL(fileURLWithPath: outside))

@@ -205,7 +205,7 @@ struct ShapeDetectorTests {
         var lines = ShapeDetector.Hints()
         lines.areLinesNamed = true
         func known(_ paths: String..., keys: String...) -> ShapeDetector.Hints {
-            ShapeDetector.Hints(paths: paths.map(recordPath), keys: Set(keys.map { ExactText($0) }))
+            ShapeDetector.Hints(paths: paths.map(recordPath), keys: Set(keys.map { BytewiseString($0) }))
         }
         return [
             ("{\"id\":1,\"lines\":[{\"x\":1},{\"x\":2}]}\n", lines, .found(.lines, "$")),

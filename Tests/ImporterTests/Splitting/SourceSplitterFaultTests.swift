@@ -12,7 +12,7 @@ struct SourceSplitterFaultTests {
         let path: String
         let text: String
         let records: [String]
-        let kind: SplitFault.Kind
+        let kind: SplitError.Kind
         let byteOffset: Int64
         let line: Int64
         let column: Int64
@@ -22,7 +22,7 @@ struct SourceSplitterFaultTests {
             _ path: String,
             _ text: String,
             _ records: [String],
-            _ kind: SplitFault.Kind,
+            _ kind: SplitError.Kind,
             at byteOffset: Int64,
             line: Int64 = 1,
             column: Int64? = nil
@@ -37,7 +37,7 @@ struct SourceSplitterFaultTests {
             self.column = column ?? byteOffset + 1
         }
 
-        var testDescription: String { FaultContext.printable(text.utf8) }
+        var testDescription: String { ErrorExcerpt.printable(text.utf8) }
     }
 
     static let faults = [

@@ -93,7 +93,7 @@ struct SourceSplitterLimitTests {
             Array(text.utf8),
             start: result.entries[0].end,
             firstOrdinal: 2,
-            known: OutsideCounts.names(in: result.entries[...0])
+            known: UnmatchedValueCounts.names(in: result.entries[...0])
         )
         #expect(rest.outside == result.entries[1].outside)
     }
@@ -135,8 +135,8 @@ struct SourceSplitterLimitTests {
         let text = #"{"a\"\\\n":{"x":{"k":{"p":1,"q":2}},"y":{"k":{"r":3}}}}"#
         let shape = SourceShape(layout: .stream, paths: ["$"])
         var entries: [ChunkEntry] = []
-        func run(_ start: SplitPosition) throws -> SplitEnd {
-            let temporary = ChunkPlace()
+        func run(_ start: SplitPosition) throws -> SplitOutcome {
+            let temporary = ChunkDirectoryCheck()
             let directory = try ChunkDirectory(path: temporary.path, creates: true)
             let header = ChunkManifest.Header(sources: [], shapes: [shape], limits: SplitLimits())
             let writer = ChunkWriter(

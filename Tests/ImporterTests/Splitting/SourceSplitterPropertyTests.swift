@@ -154,7 +154,7 @@ struct SourceSplitterPropertyTests {
             let before = sample.bytes[..<Int(end)]
             #expect(entry.end.lineBreaks == Int64(before.filter { $0 == 10 }.count))
             #expect(entry.end.lineStart == Int64((before.lastIndex(of: 10) ?? -1) + 1))
-            var positions = ChunkPositions(entry, keys: result.keys)
+            var positions = ChunkSourceMap(entry, keys: result.keys)
             for line in lines {
                 let place = line.withUnsafeBufferPointer { positions.next(ByteView($0)) }
                 let record = records.popFirst()
@@ -178,7 +178,7 @@ struct SourceSplitterPropertyTests {
                     sample.bytes,
                     start: entry.end,
                     firstOrdinal: entry.firstOrdinal + Int64(entry.records),
-                    known: OutsideCounts.names(in: before)
+                    known: UnmatchedValueCounts.names(in: before)
                 )
                 #expect(rest.lines == Array(whole.lines[(index + 1)...]))
                 #expect(rest.entries.map(\.withoutNumber) == whole.entries[(index + 1)...].map(\.withoutNumber))
@@ -269,7 +269,7 @@ struct SourceSplitterPropertyTests {
                 sample.bytes,
                 start: place,
                 firstOrdinal: Int64(whole + 1),
-                known: OutsideCounts.names(in: first.entries)
+                known: UnmatchedValueCounts.names(in: first.entries)
             )
             #expect(rest.end == .finished)
             #expect(first.texts + rest.texts == lines)
@@ -279,10 +279,10 @@ struct SourceSplitterPropertyTests {
     }
 }
 
-extension SplitFault {
+extension SplitError {
     /// The same without its surroundings, of which no more is known than has been read.
-    fileprivate var withoutExcerpt: SplitFault {
-        SplitFault(kind: kind, byteOffset: byteOffset, line: line, column: column, excerpt: "", message: message)
+    fileprivate var withoutExcerpt: SplitError {
+        SplitError(kind: kind, byteOffset: byteOffset, line: line, column: column, excerpt: "", message: message)
     }
 }
 

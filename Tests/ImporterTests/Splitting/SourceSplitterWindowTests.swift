@@ -100,12 +100,12 @@ struct SourceSplitterWindowTests {
     }
 
     @Test func manifestsWithoutThemAreRead() throws {
-        let limits = try StoredJSON.decode(SplitLimits.self, "{\"maxDepth\":3,\"maxRecordBytes\":4}")
+        let limits = try BookkeepingJSON.decode(SplitLimits.self, "{\"maxDepth\":3,\"maxRecordBytes\":4}")
         #expect(limits == SplitLimits(maxRecordBytes: 4, maxDepth: 3))
         let place = "{\"byteOffset\":7,\"enclosing\":\"[0\",\"lineBreaks\":0,\"lineStart\":0}"
-        #expect(try StoredJSON.decode(SplitPosition.self, place) == SplitPosition(byteOffset: 7, enclosing: "[0"))
+        #expect(try BookkeepingJSON.decode(SplitPosition.self, place) == SplitPosition(byteOffset: 7, enclosing: "[0"))
         // Without them nothing is written that an older program would not know.
-        #expect(try StoredJSON.encode(limits) == "{\"maxDepth\":3,\"maxRecordBytes\":4}")
-        #expect(try StoredJSON.encode(SplitPosition(byteOffset: 7, enclosing: "[0")) == place)
+        #expect(try BookkeepingJSON.encode(limits) == "{\"maxDepth\":3,\"maxRecordBytes\":4}")
+        #expect(try BookkeepingJSON.encode(SplitPosition(byteOffset: 7, enclosing: "[0")) == place)
     }
 }

@@ -24,7 +24,7 @@ final class MemoryStream: ByteStream {
 }
 
 /// A directory that is removed with this object.
-final class ChunkPlace {
+final class ChunkDirectoryCheck {
     let path: String
 
     init() {
@@ -58,7 +58,7 @@ struct SplitCase {
         firstOrdinal: Int64 = 1,
         known: Set<String> = []
     ) throws -> SplitResult {
-        let temporary = ChunkPlace()
+        let temporary = ChunkDirectoryCheck()
         let directory = try ChunkDirectory(path: temporary.path, creates: true)
         let shape = SourceShape(layout: layout, paths: paths)
         let header = ChunkManifest.Header(sources: [], shapes: [shape], limits: limits)
@@ -143,7 +143,7 @@ struct SplitResult {
     var entries: [ChunkEntry]
     /// Of each chunk, without their line breaks.
     var lines: [[[UInt8]]]
-    var end: SplitEnd
+    var end: SplitOutcome
     var recordsPerPath: [Int64]
 
     /// All lines as text.
@@ -158,7 +158,7 @@ struct SplitResult {
     var starts: [Int64] {
         var starts: [Int64] = []
         for (entry, lines) in zip(entries, self.lines) {
-            var positions = ChunkPositions(entry, keys: keys)
+            var positions = ChunkSourceMap(entry, keys: keys)
             for line in lines {
                 starts.append(line.withUnsafeBufferPointer { positions.next(ByteView($0)).firstByte })
             }
@@ -174,13 +174,13 @@ struct SplitResult {
         entries.reduce(into: [:]) { $0.merge($1.outside) { $0 + $1 } }
     }
 
-    var fault: SplitFault? {
+    var fault: SplitError? {
         if case .fault(let fault) = end { return fault }
         return nil
     }
 }
 
-extension OutsideCounts {
+extension UnmatchedValueCounts {
     /// The names that the entries of one source have counts under, as `knownNames` for its next chunks.
     static func names(in entries: some Sequence<ChunkEntry>) -> Set<String> {
         Set(entries.flatMap(\.outside.keys)).subtracting([restName])

@@ -225,7 +225,7 @@ struct RecordViewTests {
                     let key = try #require(window.first)
                     guard try query.isIndexed(database) else { continue }
                     for statement in query.statements(.key(key)) + query.statements(beside: key, backwards: true) {
-                        let plan = try RowStatement(database, SQLText("EXPLAIN QUERY PLAN ") + statement)
+                        let plan = try RawRowCursor(database, SQLFragment("EXPLAIN QUERY PLAN ") + statement)
                         defer { plan.reset() }
                         var details: [String] = []
                         while let row = try plan.next() {
@@ -308,7 +308,7 @@ struct RecordViewTests {
             func start(at offset: Int, _ predicate: RecordPredicate? = nil) throws -> WindowQuery.Start {
                 let query = try WindowQuery(FetchRequest(entity: "item", where: predicate), of: entity, database)
                 var state = RecordView.State(offset: 0, limit: 5)
-                var total = ViewTotal(table: entity.description.table, query: query, clock: ToldClock().view)
+                var total = RecordCounter(table: entity.description.table, query: query, clock: ToldClock().view)
                 try total.count(database)
                 state.total = total
                 return try RecordView.start(at: offset, state, database)
@@ -419,7 +419,7 @@ struct RecordViewTests {
         try store.reader.read { database in
             let entity = try store.reader.entity(named: "item", database)
             let query = try WindowQuery(FetchRequest(entity: "item"), of: entity, database)
-            var total = ViewTotal(table: "e\u{301}", query: query, clock: ToldClock().view)
+            var total = RecordCounter(table: "e\u{301}", query: query, clock: ToldClock().view)
             try total.count(database)
             #expect(total.value == 1)
             var totals = ["\u{e9}", "e\u{301}"].map { EntityTotals(entity: $0, table: $0) }
@@ -468,7 +468,7 @@ struct RecordViewTests {
 
     /// An alarm that is no longer needed wakes nobody: a reader that waits does not turn in circles.
     @Test func sleepsUntilItIsTime() async throws {
-        let inlet = CoalescedNotifications()
+        let inlet = NotificationBuffer()
         let (stream, feed) = AsyncStream<MergeNotification>.makeStream()
         let taking = Task { await inlet.take(from: stream) }
         let clock = StoppedClock()

@@ -1,0 +1,41 @@
+import ArgumentParser
+import ImportServer
+
+/// Where a page is served, and to whom.
+struct ServeArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Port to listen at, 0 to 65535; 0 for any.",
+            discussion: "Default: 8087, or the next one of 20 that is free.",
+            valueName: "n"
+        )
+    )
+    var port: UInt16?
+
+    @Option(
+        help: ArgumentHelp(
+            "Address to listen at; for any but this machine's own, the page's address has a token.",
+            valueName: "address"
+        )
+    )
+    var bind = "127.0.0.1"
+
+    @Option(help: ArgumentHelp("Name by which a proxy asks for the page. May be repeated.", valueName: "name"))
+    var host: [String] = []
+
+    @Flag(help: "Hide values and the bytes of records.")
+    var hideValues = false
+
+    @Flag(help: "Open the page in the browser.")
+    var open = false
+
+    /// Whether any of them is given.
+    var isGiven: Bool { port != nil || bind != "127.0.0.1" || !host.isEmpty || hideValues || open }
+
+    func validate() throws {
+        guard ServerOptions.isAddress(bind) else {
+            throw ValidationError("--bind: \(bind) is no address of IPv4 or IPv6")
+        }
+        if host.contains(where: \.isEmpty) { throw ValidationError("--host: the name is empty") }
+    }
+}

@@ -1,7 +1,0 @@
-import ArgumentParser
-
-/// What the messages of a server may have.
-struct ServerMessageArguments: ParsableArguments {
-    @Flag(help: "Show values in what the server says is wrong (its DETAIL).")
-    var showValues = false
-}

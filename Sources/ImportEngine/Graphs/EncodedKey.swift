@@ -1,0 +1,40 @@
+/// The values of cells as bytes, which are equal only if the values are.
+package struct EncodedKey: Hashable {
+    private var bytes: [UInt8] = []
+
+    package init(_ cells: some Sequence<Cell>, _ values: RowValues) {
+        for cell in cells {
+            switch cell.tag {
+            case .null: append(.null, 0)
+            case .integer, .real: append(cell.tag, cell.payload)
+            case .chunkText, .batchText, .generatedText: append(.batchText, values.text(cell))
+            case .batchBlob, .generatedBlob: append(.batchBlob, values.text(cell))
+            }
+        }
+    }
+
+    /// - Parameter input: the record whose chunk texts may be in.
+    package init(_ cells: some Sequence<Cell>, _ own: [UInt8], _ input: RecordDecoder.Input) {
+        for cell in cells {
+            switch cell.tag {
+            case .null: append(.null, 0)
+            case .integer, .real: append(cell.tag, cell.payload)
+            case .chunkText: append(.batchText, input.chunk[cell.textOffset..<cell.textOffset + cell.textLength])
+            case .batchText, .generatedText:
+                append(.batchText, own[cell.textOffset..<cell.textOffset + cell.textLength])
+            case .batchBlob, .generatedBlob:
+                append(.batchBlob, own[cell.textOffset..<cell.textOffset + cell.textLength])
+            }
+        }
+    }
+
+    private mutating func append(_ tag: Cell.Tag, _ word: UInt64) {
+        bytes.append(tag.rawValue)
+        withUnsafeBytes(of: word) { bytes.append(contentsOf: $0) }
+    }
+
+    private mutating func append(_ tag: Cell.Tag, _ text: some Collection<UInt8>) {
+        append(tag, UInt64(text.count))
+        bytes += text
+    }
+}

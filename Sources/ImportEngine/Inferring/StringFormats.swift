@@ -1,0 +1,177 @@
+import ImportModel
+
+/// Forms that every string of an attribute has so far.
+///
+/// Two of them decide a type, the others are only pointed out; those of bytes decide how a BLOB column's texts are read.
+package struct StringFormats: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt16
+
+    package init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    /// `2015-01-01T15:00:00Z`, in UTC in any spelling, with at most milliseconds: what a `date` gives back as the same instant.
+    static let utcInstant = StringFormats(rawValue: 1 << 0)
+    /// A UUID in lower case.
+    static let lowercaseUUID = StringFormats(rawValue: 1 << 1)
+    /// `2015-01-01`.
+    package static let day = StringFormats(rawValue: 1 << 2)
+    /// `2015-01-01T15:00…`, with any zone or none.
+    static let dayAndTime = StringFormats(rawValue: 1 << 3)
+    /// `/Date(1420124400000)/`.
+    package static let dotnet = StringFormats(rawValue: 1 << 4)
+    /// `31/12/2015`, `1/2/15`.
+    static let slashed = StringFormats(rawValue: 1 << 5)
+    /// `Thu Jan 01 15:00:00 +0000 2015`.
+    static let weekday = StringFormats(rawValue: 1 << 6)
+    /// `Thu, 01 Jan 2015 15:00:00 GMT`.
+    static let mail = StringFormats(rawValue: 1 << 7)
+
+    /// A UUID in any spelling.
+    package static let uuid = StringFormats(rawValue: 1 << 8)
+    /// Whole base64.
+    static let base64 = StringFormats(rawValue: 1 << 9)
+    /// Whole base64url.
+    static let base64url = StringFormats(rawValue: 1 << 10)
+    /// Digits only, or hexadecimal of one case: base64 only by chance.
+    package static let digits = StringFormats(rawValue: 1 << 11)
+    /// Letters, all but the first in lower case, and hyphens: rarely base64.
+    package static let word = StringFormats(rawValue: 1 << 12)
+
+    /// The forms of bytes, which are looked for where there is a BLOB column.
+    package static let bytes: StringFormats = [.uuid, .base64, .base64url, .digits, .word]
+    package static let all: StringFormats = [
+        .utcInstant, .lowercaseUUID, .day, .dayAndTime, .dotnet, .slashed, .weekday, .mail,
+    ]
+
+    /// The forms among `candidates` that a string has.
+    ///
+    /// The string's bytes are between its quotes, as written.
+    package static func of(_ bytes: ByteView, hasEscapes: Bool, among candidates: StringFormats) -> StringFormats {
+        guard candidates.isDisjoint(with: .bytes) else {
+            var text: [UInt8] = []
+            if hasEscapes { _ = JSONUnescaper.append(bytes, to: &text) }
+            return text.withUnsafeBufferPointer {
+                ofBytes(hasEscapes ? ByteView($0) : bytes, among: candidates)
+            }.union(of(bytes, hasEscapes: hasEscapes, among: candidates.subtracting(.bytes)))
+        }
+        // .NET writes its dates with an escaped slash; of all others an escape only hides the form.
+        if hasEscapes {
+            return hasPrefix(#"\/Date("#, bytes) && DateFormat.dotnet.reads(bytes, hasEscapes: true)
+                ? candidates.intersection(.dotnet) : []
+        }
+        var forms: StringFormats = []
+        // An instant in UTC is a date and a time, which is not looked at again.
+        if candidates.contains(.utcInstant), isUTCInstant(bytes) {
+            return candidates.intersection([.utcInstant, .dayAndTime])
+        }
+        if candidates.contains(.lowercaseUUID), isLowercaseUUID(bytes) { forms.insert(.lowercaseUUID) }
+        if candidates.contains(.day), bytes.count == 10, matches("dddd-dd-dd", bytes), DateFormat.iso8601.reads(bytes) {
+            forms.insert(.day)
+        }
+        if candidates.contains(.dayAndTime), bytes.count <= 80,
+            matches("dddd-dd-dd", bytes) && bytes.count > 10 || matches("dddddddd", bytes) && bytes.count > 13,
+            DateFormat.iso8601.reads(bytes)
+        {
+            forms.insert(.dayAndTime)
+        }
+        if candidates.contains(.dotnet), hasPrefix("/Date(", bytes), DateFormat.dotnet.reads(bytes) {
+            forms.insert(.dotnet)
+        }
+        if candidates.contains(.mail), bytes.count <= 40, DateFormat.rfc2822.reads(bytes) { forms.insert(.mail) }
+        if candidates.contains(.slashed), isSlashed(bytes) { forms.insert(.slashed) }
+        if candidates.contains(.weekday), isWeekday(bytes) { forms.insert(.weekday) }
+        return forms
+    }
+
+    /// The forms of bytes among `candidates` that a text has; a UUID is base64 only by chance.
+    static func ofBytes(_ text: ByteView, among candidates: StringFormats = .bytes) -> StringFormats {
+        if BinaryFormat.uuid.isWhole(text) { return candidates.subtracting([.base64, .base64url, .word]) }
+        let all: [(StringFormats, (ByteView) -> Bool)] = [
+            (.base64, BinaryFormat.base64.isWhole), (.base64url, BinaryFormat.base64url.isWhole),
+            (.digits, areDigits), (.word, isWord),
+        ]
+        return StringFormats(all.filter { candidates.contains($0.0) && $0.1(text) }.map(\.0))
+    }
+
+    private static func areDigits(_ text: ByteView) -> Bool {
+        let digits = text.buffer.count(where: isDigit)
+        if digits == text.count { return true }
+        guard digits > 0, text.count >= 8, text.count % 2 == 0 else { return false }
+        let isCapital = text.buffer.contains { $0 < UInt8(ascii: "a") && !isDigit($0) }
+        let letters = isCapital ? UInt8(ascii: "A")...UInt8(ascii: "F") : UInt8(ascii: "a")...UInt8(ascii: "f")
+        return text.buffer.allSatisfy { isDigit($0) || letters.contains($0) }
+    }
+
+    private static func isWord(_ text: ByteView) -> Bool {
+        text.buffer.enumerated().allSatisfy { index, byte in
+            UInt8(ascii: "a")...UInt8(ascii: "z") ~= (index == 0 ? byte | 0x20 : byte)
+                || [UInt8(ascii: "-"), UInt8(ascii: "_")].contains(byte)
+        }
+    }
+
+    /// How the form is named to people; nil for forms that decide a type.
+    package var label: String? {
+        switch self {
+        case .day: "days (2015-01-31)"
+        case .dayAndTime: "dates and times that are not all in UTC with at most milliseconds"
+        case .dotnet: ".NET dates (/Date(1420124400000)/)"
+        case .mail: "dates of mail and HTTP (Thu, 01 Jan 2015 15:00:00 GMT)"
+        case .slashed: "dates with slashes (31/12/2015), which need a \"format\" in a model file"
+        case .weekday: "dates with their weekday, which need a \"format\" in a model file"
+        default: nil
+        }
+    }
+
+    private static func hasPrefix(_ prefix: StaticString, _ bytes: ByteView) -> Bool {
+        let count = prefix.utf8CodeUnitCount
+        guard bytes.count >= count else { return false }
+        for index in 0..<count where bytes[index] != prefix.utf8Start[index] { return false }
+        return true
+    }
+
+    /// Whether the bytes begin like the pattern, where `d` is any digit and all else stands for itself.
+    private static func matches(_ pattern: StaticString, _ bytes: ByteView) -> Bool {
+        let count = pattern.utf8CodeUnitCount
+        guard bytes.count >= count else { return false }
+        for index in 0..<count {
+            let wanted = pattern.utf8Start[index]
+            if wanted == UInt8(ascii: "d") {
+                guard isDigit(bytes[index]) else { return false }
+            } else if bytes[index] != wanted {
+                return false
+            }
+        }
+        return true
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
+
+    private static func isSlashed(_ bytes: ByteView) -> Bool {
+        guard bytes.count >= 6, bytes.count <= 10 else { return false }
+        var slashes = 0
+        var digits = 0
+        for index in 0..<bytes.count {
+            if isDigit(bytes[index]) {
+                digits += 1
+            } else if bytes[index] == UInt8(ascii: "/"), digits > 0 {
+                slashes += 1
+                digits = 0
+            } else {
+                return false
+            }
+        }
+        return slashes == 2 && digits > 0
+    }
+
+    private static func isWeekday(_ bytes: ByteView) -> Bool {
+        guard bytes.count >= 16, bytes.count <= 40, bytes[3] == UInt8(ascii: ",") || bytes[3] == UInt8(ascii: " ")
+        else { return false }
+        let names: StaticString = "MonTueWedThuFriSatSun"
+        for day in 0..<7 {
+            let name = names.utf8Start + day * 3
+            if bytes[0] == name[0], bytes[1] == name[1], bytes[2] == name[2] { return true }
+        }
+        return false
+    }
+}

@@ -1,0 +1,195 @@
+import ImportModel
+import ImportSources
+import Synchronization
+
+/// The workers that look at every record before there is a model.
+package final class InferenceWorkers: Sendable {
+    private let sources: [StoredJob.Source]
+    private let options: JobOptions
+    private let removesChunks: Bool
+    private let progress: ImportProgress
+    private let interruption: Interruption
+    /// How many keys a record has at most.
+    private let keys: Int
+    private let limits: InferenceLimits
+    private let merged = Mutex<[String: EntityStatistics]>([:])
+
+    package init(
+        sources: [StoredJob.Source],
+        options: JobOptions,
+        removesChunks: Bool,
+        readsBytes: Bool = false,
+        progress: ImportProgress,
+        interruption: Interruption
+    ) {
+        self.sources = sources
+        self.options = options
+        self.removesChunks = removesChunks
+        self.progress = progress
+        self.interruption = interruption
+        keys = sources.flatMap(\.shape.paths).map { LineKeys($0).count }.max() ?? 0
+        var limits = NestingRules(options).limits
+        if readsBytes { limits.forms.formUnion(.bytes) }
+        self.limits = limits
+    }
+
+    /// Runs the workers until all chunks are looked at.
+    ///
+    /// - Parameters:
+    ///   - workers: how many, from 1.
+    ///   - feed: hands them the chunks; returns what was wrong with a source, or nil.
+    /// - Returns: what `feed` returned.
+    /// - Throws: `ImportError`.
+    package func run(workers: Int, feed: @escaping (ChunkQueue) throws -> ImportError?) throws -> ImportError? {
+        let queue = ChunkQueue(capacity: workers + 2)
+        return try WorkerPool.run(
+            workers,
+            on: queue,
+            interruption: interruption,
+            stop: { queue.fail($0) },
+            work: { try self.work(queue) },
+            feed: { try feed(queue) }
+        )
+    }
+
+    /// One worker's life: until there are no more chunks.
+    private func work(_ queue: ChunkQueue) throws {
+        let reader = ChunkReader(maxDepth: options.maxDepth)
+        var statistics: [String: EntityStatistics] = [:]
+        while let item = try queue.take() {
+            try interruption.check()
+            try reader.open(item.chunk)
+            let names = sources[item.chunk.entry.source].entities
+            // Taken out of the dictionary meanwhile, so that each is changed in place.
+            var byPath = names.map {
+                statistics.removeValue(forKey: $0) ?? EntityStatistics(limits: limits, keys: keys)
+            }
+            reader.read(item.chunk.entry.records) { line in
+                guard case .record = line.content else { return true }
+                let parsed = reader.record(of: line)
+                let path = names.firstIndex(of: names[line.path]) ?? line.path
+                byPath[path].add(
+                    parsed.tape,
+                    record: line.bytes,
+                    root: 2 * line.keys,
+                    ordinal: line.ordinal,
+                    keys: line.keys
+                )
+                return true
+            }
+            for (name, own) in zip(names, byPath) where own.records > 0 {
+                if statistics[name] == nil { statistics[name] = own } else { statistics[name]?.merge(own) }
+            }
+            let entry = item.chunk.entry
+            if removesChunks { try item.chunk.directory.remove(chunk: entry.number) }
+            progress.update {
+                $0.importedBytes += entry.endByte - entry.firstByte
+                $0.importedRecords += Int64(entry.records)
+            }
+        }
+        merged.withLock { merged in
+            for (name, own) in statistics {
+                if merged[name] == nil { merged[name] = own } else { merged[name]?.merge(own) }
+            }
+        }
+    }
+
+    /// The model that fits all records that were seen, but for what was said of it, and what was noticed on the way.
+    ///
+    /// - Parameters:
+    ///   - textsHaveNUL: whether the store's texts may have U+0000.
+    ///   - stored: what a store has of its entities, by their names.
+    ///   - isTaken: whether a store has a table of this name, or anything else, that is not to be continued.
+    /// - Returns: the entities of records first, then those of arrays within them.
+    /// - Throws: `ImportError` when what was said of it cannot be.
+    package func model(
+        textsHaveNUL: Bool = true,
+        continuing stored: [String: ExistingEntity] = [:],
+        isTaken: @escaping (String) throws -> Bool = { _ in false }
+    ) throws -> (model: ModelDescription, notices: [MessageText]) {
+        let statistics = merged.withLock { $0 }
+        let overrides = InferenceOverrides(options)
+        var rules = NestingRules(options)
+        rules.textsHaveNUL = textsHaveNUL || options.nul == .replace
+        try rules.check(continuing: stored)
+        var roots: [(name: String, path: String)] = []
+        for source in sources {
+            for (name, path) in zip(source.entities, source.shape.paths)
+            where !roots.contains(where: { $0.name == name }) {
+                roots.append((name, path))
+            }
+        }
+        let identifiers = try overrides.identifiers(of: roots.map(\.name))
+        var names = Self.tableNames(besides: roots.map(\.name), stored, isIdentified: !identifiers.isEmpty, isTaken)
+        let inferred = try roots.enumerated().map { index, root in
+            try InferredEntities(
+                of: statistics[root.name] ?? EntityStatistics(limits: limits, keys: keys),
+                named: root.name,
+                records: try? RecordPath(root.path),
+                keyNames: keyNames(of: root.name),
+                continuing: stored[root.name],
+                identifier: identifiers[index] ?? [],
+                rules: rules,
+                names: &names
+            )
+        }
+        let children = inferred.flatMap { $0.entities.dropFirst() }
+        var model = ModelDescription(entities: inferred.map { $0.entities[0] } + children)
+        let empty = Set(roots.map(\.name).filter { (statistics[$0]?.records ?? 0) == 0 })
+        try rules.check(inferred.map(\.arrays), isEmpty: !empty.isEmpty)
+        try overrides.apply(to: &model, records: roots.count, empty: empty)
+        // Anyone who has chosen an identifier needs no candidates.
+        let named = Set(model.entities.filter { !$0.identifier.isEmpty }.map(\.name))
+        let seen = inferred.flatMap(\.notices)
+        let references = rules.policy == .tables ? ReferenceCandidates(in: model.entities, seen).notices : []
+        let notices = (seen + references).filter { notice in
+            switch notice.finding {
+            case .identifierCandidate: !named.contains(notice.entity)
+            case .decimals:
+                overrides.types.isEmpty && overrides.storages.isEmpty || model.isDecimal(notice.path, of: notice.entity)
+            default: true
+            }
+        }
+        return (model, InferenceNotice.lines(notices, children: Set(children.map(\.name))))
+    }
+
+    /// What the keys further out are called: by the keys that their objects are under.
+    private func keyNames(of entity: String) -> [String] {
+        let paths = sources.flatMap { source in zip(source.entities, source.shape.paths).filter { $0.0 == entity } }
+            .compactMap { try? RecordPath($0.1) }
+        return (1..<max(1, keys)).map { level in
+            let name = paths.first { $0.keyCount > level }?.name(ofKey: level)
+            return ColumnNames.wanted(for: (name.map { [$0] } ?? []) + ["key"])
+        }
+    }
+
+    /// What gives child tables names beside these.
+    private static func tableNames(
+        besides roots: [String],
+        _ stored: [String: ExistingEntity],
+        isIdentified: Bool,
+        _ isTaken: @escaping (String) throws -> Bool
+    ) -> TableNames {
+        var names = TableNames(isTaken: isTaken)
+        for root in roots {
+            names.reserve(root)
+            if isIdentified { names.reserve("\(root)_identifier") }
+        }
+        func reserve(_ continued: ExistingEntity) {
+            names.reserve(continued.entity.name)
+            names.reserve(continued.entity.table)
+            continued.children.values.forEach(reserve)
+        }
+        stored.values.forEach(reserve)
+        return names
+    }
+}
+
+extension ModelDescription {
+    /// Whether an attribute of an entity that is read at a path is a decimal.
+    fileprivate func isDecimal(_ path: AttributePath, of entity: String) -> Bool {
+        let entity = entities.first { $0.name == entity }
+        return entity?.attributes.contains { $0.from.contains(path) && $0.type == .decimal && $0.ownForm == nil }
+            ?? false
+    }
+}

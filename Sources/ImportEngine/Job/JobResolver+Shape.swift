@@ -1,0 +1,109 @@
+import ImportModel
+import ImportSources
+
+/// What the store already knows of where the records of sources are.
+extension JobResolver {
+    /// What the store has of the entities of these sources, by their names in lower case.
+    package func known(of descriptions: [SourceDescription], _ jobs: [StoredJob]) throws -> [String: KnownRecords] {
+        guard options.records.isEmpty else { return [:] }
+        let names = descriptions.compactMap { planner.entity(of: $0) }
+        let keys = Set(names.map(\.asciiLowercased))
+        let changes = jobs.filter { $0.change != nil }
+        var known: [String: KnownRecords] = [:]
+        for job in jobs.reversed() where job.retry == nil && job.change == nil {
+            // Where there never was a record, there need not be any.
+            guard !StoredJob.isUndone(job.id, changes), try journal.marker(of: job).recordOrdinal > 0 else { continue }
+            for (entity, path) in job.sources.flatMap({ zip($0.entities, $0.shape.paths) }) {
+                let key = entity.asciiLowercased
+                guard keys.contains(key), let path = try? RecordPath(path) else { continue }
+                if !known[key, default: KnownRecords()].paths.contains(path) {
+                    known[key, default: KnownRecords()].paths.append(path)
+                }
+            }
+        }
+        guard !known.isEmpty else { return known }
+        for entity in try options.model?.entities ?? continued(names) {
+            let from = entity.attributes.flatMap(\.from) + entity.relationships.flatMap(\.from).flatMap(\.paths)
+            known[entity.name.asciiLowercased]?.keys = Set(
+                from.filter(\.isWithinRecord).compactMap(\.keys.first).map { BytewiseString($0) }
+            )
+        }
+        return known
+    }
+
+    private func continued(_ names: [String]) throws -> [EntityDescription] {
+        let source = StoredJob.Source(
+            description: SourceDescription(name: "-", path: nil, member: nil, size: nil, modified: nil),
+            shape: SourceShape(layout: .stream, paths: []),
+            entities: names
+        )
+        let job = StoredJob(options: options, sources: [source], model: nil, chunkDirectory: "")
+        return try journal.continuedEntities(of: job).values.map(\.entity)
+    }
+
+    /// The job that takes the place of one, where a source of which it has committed no record is laid out otherwise by now, or
+    /// an archive has more members by now; nil where they are not.
+    package func replacement(for job: StoredJob, _ jobs: [StoredJob]) throws -> Decision? {
+        guard job.retry == nil, job.change == nil, job.isReadableAgain else { return nil }
+        let arguments = job.sources.map(\.description).files
+        // Where a source is gone, chunks may be all that is needed.
+        let isCompressed = job.sources.contains(where: \.description.isCompressed)
+        let hasGrown = isCompressed ? (try? self.planner.describe(arguments)).map(job.hasBegun) ?? false : false
+        let marker = try journal.marker(of: job)
+        guard hasGrown || marker.recordOrdinal == 0 || job.state == .failed && job.id == jobs.last?.id else {
+            return nil
+        }
+        func planner(_ announce: @escaping (MessageText) -> Void) -> JobPlanner {
+            let (opener, interruption) = (self.planner.opener, self.planner.interruption)
+            return JobPlanner(options: job.options, opener: opener, interruption: interruption, announce: announce)
+        }
+        let opening = JobResolver(
+            store: store,
+            options: job.options,
+            run: run,
+            planner: planner(self.planner.announce),
+            chunksBase: chunksBase,
+            isPlanning: isPlanning,
+            journal: journal
+        )
+        let others = jobs.filter { $0.id != job.id }
+        let shapes = try planner { _ in }.shapes(arguments) { try opening.known(of: $0, others) }.map(\.shape)
+        let left = job.sources.indices.dropFirst(marker.byteOffset > 0 ? marker.source + 1 : marker.source)
+        let changed = shapes.count == job.sources.count ? left.first { shapes[$0] != job.sources[$0].shape } : 0
+        guard let changed = hasGrown ? 0 : changed else { return nil }
+        if hasGrown || marker.recordOrdinal > 0 {
+            let how = hasGrown ? "its archive has more files" : "its records are elsewhere"
+            self.planner.announce(
+                "\(job.sources[changed].description.displayName): \(how) than when the import stopped, which begins anew"
+            )
+        }
+        return try opening.begin(arguments, nil, jobs: jobs, replacing: job)
+    }
+}
+
+extension StoredJob {
+    /// Whether it is an unfinished one of these files, of which archives have more members by now.
+    package func hasBegun(_ now: [SourceDescription]) -> Bool {
+        state != .finished && retry == nil && change == nil && !takesChunks && sources.count < now.count
+            && sources.map(\.description).files == now.files
+    }
+}
+
+extension [SourceDescription] {
+    /// The paths of their files, each once.
+    fileprivate var files: [String] {
+        reduce(into: []) { files, source in
+            if let path = source.path, !files.contains(path) { files.append(path) }
+        }
+    }
+}
+
+extension RelationshipDescription.Source {
+    /// Where it is read in a record.
+    package var paths: [AttributePath] {
+        switch self {
+        case .value(let path), .members(let path): [path]
+        case .identifier(let paths): paths
+        }
+    }
+}

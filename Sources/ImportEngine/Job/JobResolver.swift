@@ -1,0 +1,356 @@
+import Foundation
+import ImportModel
+import ImportSources
+
+/// Finds out what a call of the importer means for its store: a new job, an interrupted one to resume, or nothing
+/// to do.
+package struct JobResolver {
+    /// What is to be done.
+    package enum Decision {
+        /// A job that was planned but is not in the store yet.
+        ///
+        /// It may replace an interrupted one.
+        case begin(StoredJob, open: [Int: SourceStream], replacing: StoredJob? = nil, retry: (any RetryPlan)? = nil)
+        /// A job that is in the store and not finished.
+        ///
+        /// Its sources may have been given again, to be compared.
+        case resume(StoredJob, isGiven: Bool = false)
+        /// A job that is in the store and finished; some of the objects that it brought may be gone since.
+        case nothing(StoredJob, isPartial: Bool = false)
+
+        /// What is to be run; nil for nothing.
+        package var job: StoredJob? {
+            switch self {
+            case .begin(let job, _, _, _), .resume(let job, _): job
+            case .nothing: nil
+            }
+        }
+    }
+
+    package let store: String
+    package let options: JobOptions
+    package let run: RunOptions
+    package let planner: JobPlanner
+    /// The chunk directory has this path with `.chunks` after it, where none is given.
+    package let chunksBase: String
+    /// Whether nothing may be made or changed.
+    package let isPlanning: Bool
+    package let journal: any JournalReader
+
+    package init(
+        store: String,
+        options: JobOptions,
+        run: RunOptions,
+        planner: JobPlanner,
+        chunksBase: String,
+        isPlanning: Bool,
+        journal: any JournalReader
+    ) {
+        self.store = store
+        self.options = options
+        self.run = run
+        self.planner = planner
+        self.chunksBase = chunksBase
+        self.isPlanning = isPlanning
+        self.journal = journal
+    }
+
+    /// Where this run keeps its chunks.
+    private var chunkDirectory: String {
+        Self.absolute(run.chunkDirectory ?? chunksBase + ".chunks")
+    }
+
+    package static func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    }
+
+    /// What it means to import `arguments`.
+    ///
+    /// - Parameter arguments: sources, or a chunk directory.
+    package func decide(importing arguments: [String]) throws -> Decision {
+        try StoreIndexes(wanted: run.indexes).check(options.model)
+        let chunks = try ChunkSource.open(arguments)
+        let descriptions = try chunks?.header.sources ?? planner.describe(arguments)
+        let jobs = try journal.jobs()
+        let same = jobs.filter {
+            $0.retry == nil && $0.change == nil && Self.areSame($0.sources.map(\.description), descriptions)
+        }
+        let takesChunks = chunks != nil
+        let isStream = !takesChunks && !descriptions.allSatisfy(\.isRepeatable)
+        // Another stream may be imported beside one that stopped.
+        // An archive that broke off may have more members by now.
+        let began = jobs.last { $0.hasBegun(descriptions) && !takesChunks }
+        if let open = same.last(where: { $0.state != .finished }) ?? began, !(isStream && run.again) {
+            guard !run.again else {
+                throw ImportError(
+                    .jobUnfinished,
+                    at: store,
+                    "the import of these sources is interrupted, not finished",
+                    advice: "Leave \(.again) out to resume it, or give \(.restart) instead."
+                )
+            }
+            guard run.restart else { return try resume(open, takesChunks: takesChunks, jobs) }
+            guard !isStream || open.id == jobs.last?.id else {
+                throw ImportError(
+                    .jobSuperseded,
+                    at: store,
+                    "another import has run since the one that is to be restarted",
+                    advice: ImportError.waysPast(streamInto: store)
+                )
+            }
+            return try begin(arguments, chunks, jobs: jobs, replacing: open)
+        }
+        // Standard input is another stream each time; and other options make another import.
+        let done = same.last {
+            differences(from: $0, takesChunks: takesChunks).isEmpty && $0.sources.allSatisfy(\.description.isRepeatable)
+                && !StoredJob.isUndone($0.id, jobs) && !$0.isEnded
+        }
+        if let done, !run.again {
+            // What is in already is judged by what is there.
+            let presence = try journal.presence(of: done, entities: nil)
+            if presence != .gone {
+                try checkUnchanged(done, descriptions)
+                try checkIndexes(of: done)
+                return .nothing(done, isPartial: presence == .partial)
+            }
+        } else if !run.again {
+            try checkNew(descriptions, jobs, takesChunks: takesChunks)
+        }
+        return try begin(arguments, chunks, jobs: jobs, replacing: nil)
+    }
+
+    /// What was given otherwise when the job was begun.
+    package func differences(from job: StoredJob, takesChunks: Bool) -> [MessageText.Setting] {
+        options.differences(from: job.options) + (takesChunks == job.takesChunks ? [] : [.sources])
+    }
+
+    private func resume(_ job: StoredJob, takesChunks: Bool, _ jobs: [StoredJob]) throws -> Decision {
+        let differences = differences(from: job, takesChunks: takesChunks)
+        guard differences.isEmpty else {
+            throw ImportError(
+                .optionsDiffer,
+                at: store,
+                differences.map { setting in
+                    let lacks = !JobOptions().differences(from: job.options).contains(setting) && setting != .sources
+                    return "the interrupted import was started \(lacks ? "without" : "with another") \(setting)"
+                        as MessageText
+                }.joined(separator: "; "),
+                advice: takesChunks || job.isReadableAgain
+                    ? "Resume it with \(call: .resuming(store: store)), or restart it with \(.restart)."
+                    : ImportError.waysPast(streamInto: store)
+            )
+        }
+        if let replacement = try replacement(for: job, jobs) { return replacement }
+        return .resume(try resumed(job, options.maxErrors), isGiven: true)
+    }
+
+    /// - Parameter maxErrors: how many rejects the job may have from now on; nil to leave that as it is.
+    private func resumed(_ job: StoredJob, _ maxErrors: ErrorLimit?) throws -> StoredJob {
+        try checkIndexes(of: job)
+        if let model = job.model { try checkIdentifiers(of: model, replacing: job) }
+        guard let maxErrors else { return job }
+        guard job.options.onError != .stop else {
+            throw ImportError(
+                .optionsConflict,
+                at: store,
+                "the import was started with \(.onError, "stop"), which \(.maxErrors) does not change",
+                advice: "Leave \(.maxErrors) out, or restart with \(.restart) and without \(.onError, "stop")."
+            )
+        }
+        var job = job
+        job.options.maxErrors = maxErrors
+        try job.options.check()
+        return job
+    }
+
+    private func checkIndexes(of job: StoredJob) throws {
+        // A model that was inferred up to a fault in the source may lack what comes after it.
+        try StoreIndexes(wanted: run.indexes).check(job.isModelFinal ? job.model : nil)
+    }
+
+    /// Nothing is imported either way, so a source that was imported before its inode was noted is believed to be the same.
+    private func checkUnchanged(_ job: StoredJob, _ descriptions: [SourceDescription]) throws {
+        let check = SourceCheck(opener: planner.opener, interruption: planner.interruption)
+        for (index, (before, now)) in zip(job.sources.map(\.description), descriptions).enumerated()
+        where !SourceCheck.isUntouched(now, since: before) {
+            if SourceCheck.isAlike(now, before), !job.takesChunks,
+                try before.inode == nil || check.isSame(now, as: job, source: index, journal)
+            {
+                continue
+            }
+            throw ImportError(
+                .alreadyImported,
+                at: now.name,
+                "has changed since it was imported into \(store)",
+                advice: "Give \(.again) to import it once more, as a new job."
+            )
+        }
+    }
+
+    package static func areSame(_ one: [SourceDescription], _ other: [SourceDescription]) -> Bool {
+        one.count == other.count
+            && zip(one, other).allSatisfy {
+                $0.path == $1.path && $0.member == $1.member && ($0.path != nil || $0.name == $1.name)
+            }
+    }
+
+    package func begin(
+        _ arguments: [String],
+        _ chunks: ChunkSource?,
+        jobs: [StoredJob],
+        replacing: StoredJob?
+    ) throws -> Decision {
+        let others = jobs.filter { $0.id != replacing?.id }
+        let plan: JobPlanner.Plan
+        if let chunks {
+            let limits = chunks.header.limits
+            guard options.mirror == nil || limits.skip == 0 && limits.limit == nil else {
+                throw ImportError(
+                    .optionsConflict,
+                    at: chunks.directory.path,
+                    "\(.mirror) needs all records, and these chunks were cut with \(.skip) or \(.limit)",
+                    advice: "Split the sources without them."
+                )
+            }
+            plan = JobPlanner.Plan(sources: try planner.plan(chunks), open: [:])
+        } else {
+            plan = try planner.plan(arguments) { try known(of: $0, others) }
+            try checkStream(plan.sources, jobs)
+            try checkTables(of: plan.sources)
+        }
+        try checkIdentifiers(of: plan.sources, replacing: replacing)
+        try sayTables(of: plan.sources)
+        var job = StoredJob(
+            options: options,
+            takesChunks: chunks != nil,
+            sources: plan.sources,
+            model: options.model,
+            chunkDirectory: try chunks?.directory.path ?? freeDirectory(others)
+        )
+        job.keepsUndo = run.keepsUndo || options.mirror != nil
+        try checkContinuing(job, replacing: replacing)
+        return .begin(job, open: plan.open, replacing: replacing)
+    }
+
+    /// Makes sure that an inferred model can continue the tables that are there.
+    ///
+    /// Those of a job that is replaced are gone by then.
+    private func checkContinuing(_ job: StoredJob, replacing: StoredJob?) throws {
+        guard options.model == nil, replacing == nil else { return }
+        try NestingRules(options).check(continuing: journal.continuedEntities(of: job))
+    }
+
+    /// A stream that begins as one that was imported to its end is most likely the same one, piped in again.
+    private func checkStream(_ sources: [StoredJob.Source], _ jobs: [StoredJob]) throws {
+        guard !run.again else { return }
+        let done = jobs.filter { $0.state == .finished }.flatMap(\.sources).map(\.description)
+        for source in sources.map(\.description)
+        where !source.isRepeatable && source.fingerprint != ProgramRecords.fingerprintOfNone {
+            guard done.contains(where: { !$0.isRepeatable && $0.fingerprint == source.fingerprint }) else { continue }
+            throw ImportError(
+                .alreadyImported,
+                at: source.name,
+                "begins like a stream that \(store) has already",
+                advice: "If it is another one, or is meant to be imported once more, give \(.again)."
+            )
+        }
+    }
+
+    /// Tables that nobody has named are said before anything is written.
+    private func sayTables(of sources: [StoredJob.Source]) throws {
+        guard options.model == nil, options.entity == nil else { return }
+        let notice = TableMessage(sources: sources) { try journal.hasTable($0) }
+        if let line = try notice.line() { planner.announce(line) }
+    }
+
+    private func checkTables(of sources: [StoredJob.Source]) throws {
+        let tables = options.model?.entities.map(\.table) ?? sources.flatMap(\.entities)
+        try journal.checkTables(tables)
+    }
+
+    private func checkIdentifiers(of sources: [StoredJob.Source], replacing: StoredJob?) throws {
+        if let model = options.model {
+            try checkIdentifiers(of: model, replacing: replacing)
+        } else {
+            try checkIdentifiers(ofSources: sources, replacing: replacing)
+        }
+    }
+
+    /// Where a new job may keep its chunks: interrupted jobs still need theirs, and finished ones may have been asked to
+    /// leave theirs in place.
+    func freeDirectory(_ jobs: [StoredJob]) throws -> String {
+        let wanted = chunkDirectory
+        var taken = Set(jobs.filter { $0.state != .finished }.map(\.chunkDirectory))
+        if run.chunkDirectory == nil {
+            let left = try journal.leftFiles()
+            let finished = jobs.filter { job in
+                job.state == .finished && !job.takesChunks && !left.contains { $0.token == job.token }
+            }
+            for path in Set(finished.map(\.chunkDirectory)) where path.hasPrefix(wanted) {
+                guard let directory = try? ChunkDirectory(path: path, creates: false),
+                    let token = try? ChunkManifest.readWhatIsSound(in: directory)?.header.job,
+                    finished.contains(where: { $0.token == token })
+                else { continue }
+                taken.insert(path)
+            }
+        }
+        guard taken.contains(wanted) else { return wanted }
+        var number = 2
+        while taken.contains("\(wanted)-\(number)") { number += 1 }
+        return "\(wanted)-\(number)"
+    }
+
+    /// What it means to resume the store's last interrupted job.
+    ///
+    /// - Parameter maxErrors: how many rejects it may have from now on; nil to leave that as it is.
+    package func decideToResume(_ maxErrors: ErrorLimit?) throws -> Decision {
+        let jobs = try journal.jobs()
+        if let open = jobs.last(where: { $0.state != .finished }) {
+            if let replacement = try replacement(for: open, jobs) { return replacement }
+            return .resume(try resumed(open, maxErrors))
+        }
+        guard let last = jobs.last else {
+            throw ImportError(.storeEmpty, at: store, "holds no import", advice: "Begin one with \(call: .importing).")
+        }
+        try checkIndexes(of: last)
+        return .nothing(last)
+    }
+}
+
+extension ImportError {
+    /// What to do about an import of a stream that stopped, where another one is to be imported.
+    static func waysPast(streamInto store: String) -> MessageText {
+        "To finish the import that stopped, give its stream again from the beginning (\(call: .resuming(store: store))). "
+            + "Begun again with \(.again), another one is imported beside it; with \(.restart) in place of it, and what it has "
+            + "inserted is removed."
+    }
+}
+
+/// A directory of chunks that `split` made, given instead of sources.
+package struct ChunkSource {
+    package let directory: ChunkDirectory
+    package let content: ChunkManifest.Content
+    package var header: ChunkManifest.Header { content.header }
+
+    /// The chunk directory that is the one argument, or nil if the arguments are sources.
+    ///
+    /// - Throws: `ImportError` when it is a directory but not one of chunks.
+    package static func open(_ arguments: [String]) throws -> ChunkSource? {
+        var isDirectory: ObjCBool = false
+        guard arguments.count == 1, FileManager.default.fileExists(atPath: arguments[0], isDirectory: &isDirectory),
+            isDirectory.boolValue
+        else { return nil }
+        let directory = try ChunkDirectory(path: JobResolver.absolute(arguments[0]), creates: false)
+        guard let content = try ChunkManifest.read(in: directory),
+            content.header.sources.count == content.header.shapes.count, !content.header.sources.isEmpty
+        else {
+            throw ImportError(
+                .isDirectory,
+                at: arguments[0],
+                "is a directory without \(ChunkManifest.fileName)",
+                advice: "Give files, or a chunk directory made by a split (\(call: .splitting))."
+            )
+        }
+        return ChunkSource(directory: directory, content: content)
+    }
+}

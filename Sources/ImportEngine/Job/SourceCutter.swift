@@ -1,0 +1,124 @@
+import ImportModel
+import ImportSources
+
+/// Cuts a job's sources into chunks, on the thread that calls it.
+package struct SourceCutter {
+    package let sources: [StoredJob.Source]
+    package let limits: SplitLimits
+    package let chunkSize: Int
+    package let directory: ChunkDirectory
+    package let manifest: ChunkManifest
+    package let opener: SourceOpener
+    package let interruption: Interruption
+    package let progress: ImportProgress
+
+    package init(
+        sources: [StoredJob.Source],
+        limits: SplitLimits,
+        chunkSize: Int,
+        directory: ChunkDirectory,
+        manifest: ChunkManifest,
+        opener: SourceOpener,
+        interruption: Interruption,
+        progress: ImportProgress
+    ) {
+        self.sources = sources
+        self.limits = limits
+        self.chunkSize = chunkSize
+        self.directory = directory
+        self.manifest = manifest
+        self.opener = opener
+        self.interruption = interruption
+        self.progress = progress
+    }
+
+    /// Cuts everything from `start` on.
+    ///
+    /// - Parameters:
+    ///   - open: sources that are open already and are at the place where the split begins, by their index in the job.
+    ///   - onSealed: called with each chunk; may wait or throw.
+    /// - Returns: what was wrong with the source at which the split had to stop, or nil.
+    /// - Throws: `ImportError`, or what `onSealed` throws. What was sealed before stays.
+    package func run(
+        from start: SplitStart,
+        open: [Int: SourceStream] = [:],
+        onSealed: @escaping (SealedChunk) throws -> Void
+    ) throws -> ImportError? {
+        var start = start
+        for index in sources.indices where index >= start.source {
+            if index > start.source {
+                start.source = index
+                start.position = .start
+                start.minimumEnd = nil
+            }
+            if let fault = try split(index, &start, open[index], onSealed) { return fault }
+        }
+        return nil
+    }
+
+    private func split(
+        _ index: Int,
+        _ start: inout SplitStart,
+        _ open: SourceStream?,
+        _ onSealed: @escaping (SealedChunk) throws -> Void
+    ) throws -> ImportError? {
+        let source = sources[index]
+        let stream =
+            try open
+            ?? opener.open(source.description, at: start.position.byteOffset, interruption: interruption)
+        var ordinal = start.firstOrdinal
+        var names = Set(start.outsideNames)
+        let writer = ChunkWriter(
+            directory: directory,
+            manifest: manifest,
+            chunkSize: chunkSize,
+            synced: !source.description.isRepeatable
+        )
+        let splitter = try SourceSplitter(
+            stream: stream,
+            at: stream.offset,
+            settings: SourceSplitter.Settings(of: source.shape, limits, mayBeEmpty: sources.count > 1),
+            writer: writer,
+            start: start
+        ) { [progress, interruption, directory, limits] entry in
+            try interruption.check()
+            names.formUnion(entry.outside.keys)
+            ordinal = entry.firstOrdinal + Int64(entry.records)
+            progress.update {
+                $0.splitBytes += entry.endByte - entry.firstByte
+                $0.splitRecords = entry.firstOrdinal + Int64(entry.records) - 1
+            }
+            try onSealed(
+                SealedChunk(entry, in: directory, shape: source.shape, maxRecordBytes: limits.maxRecordBytes)
+            )
+        }
+        defer {
+            start.firstOrdinal = ordinal
+            start.outsideNames = Array(names)
+        }
+        let end: SplitOutcome
+        do {
+            end = try splitter.run()
+        } catch let error as ImportError where error.code == .badInput {
+            // Damaged compression, say: what was before it is in chunks, as with a fault in the JSON.
+            return error
+        }
+        guard case .fault(let fault) = end else { return nil }
+        return fault.error(in: source.description.name)
+    }
+}
+
+extension SplitError {
+    /// What the fault means to a person.
+    fileprivate func error(in source: String) -> ImportError {
+        let around = excerpt.isEmpty ? "" : ", near: \(excerpt)"
+        let verdict = kind == .syntax ? ": is not JSON: " : ": "
+        return ImportError(
+            .notJSON,
+            at: source,
+            position: ImportError.Position(line: line, column: column, byteOffset: byteOffset),
+            "line \(line), column \(column) (byte \(byteOffset))\(verdict)\(message)\(around)",
+            advice: "The records before it are imported. Correct or complete the source, then run the command again."
+        )
+    }
+}

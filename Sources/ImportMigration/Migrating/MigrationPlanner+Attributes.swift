@@ -1,0 +1,139 @@
+import GRDB
+import ImportModel
+
+/// The steps of attributes.
+extension MigrationPlanner {
+    mutating func addAttribute(_ attribute: AttributeDescription, of entity: Int) throws {
+        let all = kinds(of: entity)
+        let name = new.entities[entity].name
+        let known = try knownBefore(attribute, of: entity, all)
+        let added = all.filter { map.match.attribute(attribute.name, of: $0.new, in: $0.old) == nil }
+        guard let before = known else { return try addNew(attribute, name, all) }
+        if !before.name.hasSameBytes(as: attribute.name) {
+            add(.attributeRenamed, name, attribute.name, "is renamed from \(before.name)")
+        } else if !before.column.hasSameBytes(as: attribute.column) {
+            add(.storageRenamed, name, attribute.name, "has the column \(attribute.column) instead of \(before.column)")
+        }
+        let present = all.filter { kind in !added.contains(kind) }
+        try addType(before, attribute, name, present)
+        try addOptionality(before, attribute, name, present)
+        if before.defaultValue != attribute.defaultValue {
+            add(.defaultChanged, name, attribute.name, "has another default, for objects to come")
+        }
+        if isReadOtherwise(before, attribute) {
+            add(.readingChanged, name, attribute.name, "is read from records in another way")
+        }
+        // Another entity's rows may lack what this one's had.
+        if !added.isEmpty, !attribute.isOptional { try addNew(attribute, name, added) }
+    }
+
+    private func knownBefore(_ attribute: AttributeDescription, of entity: Int, _ kinds: [MigrationMapping.Kind]) throws
+        -> AttributeDescription?
+    {
+        let own = map.match.entities[entity].flatMap { map.match.attribute(attribute.name, of: entity, in: $0) }
+        return own ?? kinds.lazy.compactMap { map.match.attribute(attribute.name, of: $0.new, in: $0.old) }.first
+    }
+
+    private mutating func addNew(_ attribute: AttributeDescription, _ entity: String, _ kinds: [MigrationMapping.Kind])
+        throws
+    {
+        let type = attribute.type.rawValue
+        if attribute.isGenerated {
+            let rows = try told(kinds)
+            add(.attributeAdded, entity, attribute.name, "is new: a UUID for each row", rows: rows)
+            return
+        }
+        guard !attribute.isOptional else {
+            return add(.attributeAdded, entity, attribute.name, "is new: \(type), empty in rows that are there")
+        }
+        if attribute.defaultValue != nil {
+            add(
+                .attributeAdded,
+                entity,
+                attribute.name,
+                "is new: \(type), the default in each row",
+                rows: try told(kinds)
+            )
+            return
+        }
+        let obstacle = try obstacle(
+            kinds,
+            "these would have no value for it",
+            advice: "Give it a default, make it optional, or, where it is a uuid, \"generated\"."
+        ) { _ in nil }
+        add(.attributeAdded, entity, attribute.name, "is new: \(type), required", obstacle)
+    }
+
+    private mutating func addType(
+        _ before: AttributeDescription,
+        _ attribute: AttributeDescription,
+        _ entity: String,
+        _ kinds: [MigrationMapping.Kind]
+    ) throws {
+        let conversion = ValueConversion(old: before, new: attribute)
+        let isOtherType =
+            before.type != attribute.type || before.ownForm != attribute.ownForm || conversion.way != .same
+        let hasOtherRules = before.validation != attribute.validation
+        guard isOtherType || hasOtherRules else { return }
+        let text =
+            if before.type != attribute.type {
+                "is \(attribute.type.rawValue) instead of \(before.type.rawValue)"
+            } else {
+                isOtherType ? "is stored in another way" : "has other rules for its values"
+            }
+        var obstacle: ModelMigration.Obstacle?
+        // Writing a value finds out whether it survives, but not whether it keeps to rules.
+        if conversion.needsCheck, isFirst || conversion.hasOtherRules {
+            let reason = isOtherType ? "their values would not survive it" : "their values break the new rules"
+            obstacle = try self.obstacle(kinds, reason) { kind in
+                guard let own = map.match.attribute(attribute.name, of: kind.new, in: kind.old) else { return "0" }
+                let column = map.column(own.column, of: old.table(of: kind.old), "o").sql
+                return MigrationFunctions.isLost(column, own, attribute)
+            }
+        }
+        let rows = conversion.way == .same ? nil : try told(kinds)
+        add(isOtherType ? .typeChanged : .rulesChanged, entity, attribute.name, text, rows: rows, obstacle)
+    }
+
+    private mutating func addOptionality(
+        _ before: AttributeDescription,
+        _ attribute: AttributeDescription,
+        _ entity: String,
+        _ kinds: [MigrationMapping.Kind]
+    ) throws {
+        guard before.isOptional != attribute.isOptional else { return }
+        guard !attribute.isOptional else {
+            return add(.becomesOptional, entity, attribute.name, "may be missing")
+        }
+        let isNull: (MigrationMapping.Kind) -> String? = { kind in
+            let own = map.match.attribute(attribute.name, of: kind.new, in: kind.old) ?? before
+            return "\(map.column(own.column, of: old.table(of: kind.old), "o").sql) IS NULL"
+        }
+        if attribute.isGenerated || attribute.defaultValue != nil {
+            let what = attribute.isGenerated ? "a UUID" : "the default"
+            let rows = try count(kinds, where: isNull)
+            return add(
+                .becomesRequired,
+                entity,
+                attribute.name,
+                "must be there: \(what) where it is missing",
+                rows: rows
+            )
+        }
+        let obstacle = try obstacle(kinds, "these have no value", advice: "Give it a default.", where: isNull)
+        add(.becomesRequired, entity, attribute.name, "must be there", obstacle)
+    }
+
+    private func isReadOtherwise(_ one: AttributeDescription, _ other: AttributeDescription) -> Bool {
+        let isRenamed = !one.name.hasSameBytes(as: other.name)
+        func isUsual(_ attribute: AttributeDescription) -> Bool {
+            attribute.from == [AttributePath(keys: [attribute.name])]
+        }
+        let isSamePath = one.from == other.from || isRenamed && isUsual(one) && isUsual(other)
+        let isSameWay =
+            one.formats == other.formats && one.timeZone == other.timeZone && one.isWallClock == other.isWallClock
+        let isSameRule = one.owner == other.owner && one.isGenerated == other.isGenerated
+        let isSameText = one.transformers == other.transformers && one.userInfo == other.userInfo
+        return !(isSamePath && isSameWay && isSameRule && isSameText)
+    }
+}

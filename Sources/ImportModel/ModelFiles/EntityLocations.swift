@@ -1,0 +1,23 @@
+/// Where in a model file the entities, and what they say of one another, are.
+struct EntityLocations {
+    private let entities: [ModelReader.Member]
+
+    init(_ entities: [ModelReader.Member]) {
+        self.entities = entities
+    }
+
+    /// The place of a mistake: what it is about, or the innermost thing around that is there.
+    func place(of mistake: ModelValidator.Mistake) -> Place {
+        var (value, place) = (entities[mistake.entity].value, entities[mistake.entity].place)
+        for key in mistake.keys {
+            guard case .object(let members) = value,
+                let index = members.firstIndex(where: { $0.key.hasSameBytes(as: key) })
+            else { return place }
+            (value, place) = (members[index].value, place.key(members[index].key, at: index))
+        }
+        guard let index = mistake.index, case .array(let elements) = value, elements.indices.contains(index) else {
+            return place
+        }
+        return place.index(index)
+    }
+}

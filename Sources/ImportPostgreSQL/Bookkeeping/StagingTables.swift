@@ -1,0 +1,103 @@
+import ImportModel
+import Importer
+
+/// The staging tables of a job's entities that have an identifier, and the buckets in which they are settled.
+enum StagingTables {
+    /// Makes the staging tables of a job's entities, and a row for each bucket.
+    ///
+    /// Where entities relate to one another, buckets are settled when it is known which records are accepted.
+    ///
+    /// - Parameter bytes: of all sources, as far as that is known.
+    static func prepare(_ job: StoredJob, _ model: ServerModel, bytes: Int64, _ connection: ServerConnection) throws {
+        let guards = model.related.map { UserConstraints(staged: RelationshipStagingTables(job: job.id, tables: $0)) }
+        let isGuarded = try guards?.areThere(isStaged: false, connection) ?? false
+        for (position, entity) in model.tables where !entity.identifier.isEmpty {
+            // Which of two objects has what only one may have is decided in source order.
+            let isAlone = try isGuarded || ServerTables.hasRivals(entity, connection)
+            let buckets = [true, false].map { isAlone ? 1 : StagingUpsert.buckets(forBytes: bytes, tableWasEmpty: $0) }
+            _ = try connection.execute(
+                """
+                UPDATE _import_entity SET buckets = CASE WHEN was_empty THEN $3::integer ELSE $4::integer END
+                WHERE job = $1 AND position = $2 AND buckets = 0
+                """,
+                [.integer(job.id), .integer(Int64(position))] + buckets.map { .integer(Int64($0)) }
+            )
+            let settlement = try settlement(of: job, position, model, connection)
+            _ = try connection.execute(BookkeepingSchema.settling)
+            for statement in settlement.stageTables { _ = try connection.execute(statement) }
+            for bucket in 0..<settlement.buckets {
+                _ = try connection.execute(
+                    """
+                    INSERT INTO _import_settle (job, position, bucket, state) VALUES ($1, $2, $3, $4)
+                    ON CONFLICT DO NOTHING
+                    """,
+                    [
+                        .integer(job.id), .integer(Int64(position)), .integer(Int64(bucket)),
+                        .text(model.related == nil ? "open" : "waiting"),
+                    ]
+                )
+            }
+        }
+    }
+
+    /// Drops all staging tables of a job.
+    static func drop(of job: Int64, _ connection: ServerConnection) throws {
+        let names = try connection.execute(
+            """
+            SELECT relname FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+            WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+                AND starts_with(c.relname, $1)
+            """,
+            [.text(StagingName.prefix(of: job))]
+        ).map { try ServerNames.quoted($0.text(0)) }
+        if !names.isEmpty { _ = try connection.execute("DROP TABLE \(names.joined(separator: ", "))") }
+    }
+
+    static func settlement(
+        of job: StoredJob,
+        _ position: Int,
+        _ model: ServerModel,
+        _ connection: ServerConnection
+    ) throws -> StagingUpsert {
+        let entity = model.entities[position]
+        let listed = Set(
+            model.related?.listed.filter { model.home(of: $0.holder) == position }.flatMap { reference in
+                Array(reference.columns) + [reference.position].compactMap(\.self)
+            } ?? []
+        )
+        let row = try connection.execute(
+            "SELECT was_empty, buckets FROM _import_entity WHERE job = $1 AND position = $2",
+            [.integer(job.id), .integer(Int64(position))]
+        ).first
+        guard let row else { throw ImportError(.fault, "the job \(job.id) does not count the entity \(entity.name)") }
+        let stored = try ServerTables.columns(of: entity.table, connection).columns
+        let columns = ServerColumn.all(of: entity).enumerated().map { index, column in
+            let found = stored.first { BytewiseString($0.name) == BytewiseString(column.name) }
+            let collation = found?.collation.map { " COLLATE \($0)" } ?? ""
+            return StagedEntity.Column(
+                name: column.quoted,
+                type: column.type.declaration + collation,
+                isIdentifier: entity.identifier.contains(column.attribute.name),
+                isGenerated: column.attribute.isGenerated,
+                isJSON: column.type == .json,
+                isLoose: found?.isLoose ?? false,
+                isLocal: column.attribute.owner == .local,
+                isListed: listed.contains(index)
+            )
+        }
+        let wasEmpty = try row.bool(0)
+        let settled = StagedEntity(
+            table: ServerTables.quoted(entity.table),
+            stage: ServerTables.quoted(StagingName.rows(of: job.id, position)),
+            columns: columns,
+            // Where entities relate to one another, records are left out before, and those that replace objects mention all.
+            policy: job.model?.isFlat == false ? .merge : job.options.onConflict,
+            tableWasEmpty: wasEmpty,
+            countsNested: job.model?.isFlat == false,
+            unchanged: job.model?.isFlat == false
+                ? (ServerTables.quoted(StagingName.unchanged(of: job.id)), position) : nil,
+            kinds: model.related?.settledKinds(of: position)
+        )
+        return StagingUpsert(settled, buckets: Int(try row.integer(1)))
+    }
+}

@@ -1,0 +1,109 @@
+import GRDB
+import ImportEngine
+import ImportModel
+import ImportSources
+
+/// What a store remembers of having been brought to another model.
+package enum MigrationHistory {
+    private static let table = "_import_migration"
+
+    /// Whether there was one after a job had begun.
+    package static func exists(since job: Int64, _ database: Database) throws -> Bool {
+        try database.count(table, where: "job >= \(job)") > 0
+    }
+
+    /// A number in SQL: the last job before the last migration; 0 without one.
+    package static func lastJob(_ database: Database) throws -> String {
+        guard try database.hasTable(table) else { return "0" }
+        return "coalesce((SELECT job FROM \(table) ORDER BY id DESC LIMIT 1), 0)"
+    }
+
+    /// The rest of a query: what it selects of the last migration and its `model`; empty where there can be none.
+    package static func model(_ select: String, _ database: Database) throws -> String {
+        guard try database.hasTable(table) else { return "" }
+        return """
+            \(select) FROM (SELECT job, model FROM \(table) ORDER BY id DESC LIMIT 1) AS migration
+            JOIN _import_document AS model ON model.id = migration.model
+            """
+    }
+
+    /// Whether the tables are those of another model than a job's.
+    static func isSuperseded(_ job: Int64, _ database: Database) throws -> Bool {
+        guard try database.hasTable(table) else { return false }
+        return try Bool.fetchOne(
+            database,
+            sql: """
+                SELECT migration.model IS NOT job.model
+                FROM _import_job AS job, (SELECT job, model FROM \(table) ORDER BY id DESC LIMIT 1) AS migration
+                WHERE job.id = ? AND job.id <= migration.job
+                """,
+            arguments: [job]
+        ) ?? false
+    }
+
+    /// Saves that a store has another model now.
+    ///
+    /// - Parameter job: the last one before.
+    package static func save(
+        job: Int64,
+        from before: ModelDescription,
+        to model: ModelDescription,
+        steps: String,
+        _ database: Database
+    )
+        throws
+    {
+        let former = try StoredJob.document(of: before, database)
+        let number = try StoredJob.document(of: model, database)
+        try BookkeepingSchema.make([table], database)
+        try database.execute(
+            sql: """
+                INSERT INTO \(table) (job, model_before, model, migrated, steps)
+                VALUES (?, ?, ?, strftime('%Y-%m-%dT%H:%M:%fZ'), ?)
+                """,
+            arguments: [job, former, number, steps]
+        )
+        try adopt(number, model, database)
+    }
+
+    /// Gives the model to all jobs, with the entities of theirs that are gone: their rejects are retried with it.
+    private static func adopt(_ number: Int64, _ model: ModelDescription, _ database: Database) throws {
+        let names = Set(model.entities.map { BytewiseString($0.name) })
+        for (job, row) in try sources(database) {
+            var known = names
+            let gone = try StoredJob.sources(row).flatMap(\.entities).filter {
+                known.insert(BytewiseString($0)).inserted
+            }
+            let own = gone.isEmpty ? number : try StoredJob.document(of: RemovedEntity.add(gone, to: model), database)
+            try database.execute(
+                sql: "UPDATE _import_job SET model = ?, is_model_final = 1 WHERE id = ?",
+                arguments: [own, job]
+            )
+        }
+    }
+
+    /// Gives entities other names in what is known of the jobs' sources.
+    ///
+    /// - Parameter names: the new ones by the old ones.
+    package static func rename(_ names: [BytewiseString: String], _ database: Database) throws {
+        for (job, row) in try sources(database) {
+            let renamed = try StoredJob.sources(row).map { source in
+                var source = source
+                source.entities = source.entities.map { names[BytewiseString($0)] ?? $0 }
+                return source
+            }
+            try StoredJob.save(renamed, of: job, database)
+        }
+    }
+
+    /// The documents with the jobs' sources, by job.
+    private static func sources(_ database: Database) throws -> [(job: Int64, row: BookkeepingRow)] {
+        try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_document",
+            sql: """
+                SELECT job.id AS job, content FROM _import_job AS job JOIN _import_document AS own ON own.id = job.sources
+                """
+        ).map { (try $0.number("job"), $0) }
+    }
+}

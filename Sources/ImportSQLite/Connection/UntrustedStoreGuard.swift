@@ -1,0 +1,68 @@
+import CSQLite
+import GRDB
+
+/// What keeps a store that somebody else may have written from being more than data.
+package enum UntrustedStoreGuard {
+    /// Protects a connection, before it reads its first page.
+    ///
+    /// - Throws: `DatabaseError` when SQLite does not know one of the settings.
+    package static func apply(to database: Database) throws {
+        guard let connection = database.sqliteConnection else { return }
+        // Views, triggers, CHECKs and generated columns call no function with side effects (PRAGMA trusted_schema).
+        try check(csqlite_set_trusted_schema(connection, 0))
+        // SQL can neither write the schema's own table nor the shadow tables of virtual ones.
+        try check(csqlite_set_defensive(connection, 1))
+        sqlite3_limit(connection, SQLITE_LIMIT_ATTACHED, 0)
+        try database.execute(sql: "PRAGMA cell_size_check = ON")
+        try setTidiesUp(false, database)
+    }
+
+    /// Calls `body`, which may attach one database.
+    package static func attachingOne<Result>(_ database: Database, _ body: () throws -> Result) rethrows -> Result {
+        sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_ATTACHED, 1)
+        defer { sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_ATTACHED, 0) }
+        return try body()
+    }
+
+    /// Calls `body`, which may write the schema's own table, and has SQLite read the schema again, on all connections.
+    static func editingSchema(_ database: Database, _ body: () throws -> Void) throws {
+        let version = try Int64.fetchOne(database, sql: "PRAGMA schema_version") ?? 0
+        try check(csqlite_set_defensive(database.sqliteConnection, 0))
+        defer { _ = csqlite_set_defensive(database.sqliteConnection, 1) }
+        try database.execute(sql: "PRAGMA writable_schema = ON")
+        defer { try? database.execute(sql: "PRAGMA writable_schema = OFF") }
+        try body()
+        try database.execute(sql: "PRAGMA writable_schema = RESET; PRAGMA schema_version = \(version + 1)")
+        database.clearSchemaCache()
+    }
+
+    /// Whether the store's own triggers run; those of the connection do, from SQLite 3.35 on.
+    package static func setTriggers(_ run: Bool, _ database: Database) throws {
+        guard let connection = database.sqliteConnection else { return }
+        try check(csqlite_set_triggers(connection, run ? 1 : 0))
+    }
+
+    /// Whether a connection, when it is the last to close, moves the WAL into the store and removes it.
+    ///
+    /// It goes by the path for that: where another file has taken the store's name, the WAL there is not the store's.
+    static func setTidiesUp(_ tidiesUp: Bool, _ database: Database) throws {
+        guard let connection = database.sqliteConnection else { return }
+        try check(csqlite_set_no_checkpoint_on_close(connection, tidiesUp ? 0 : 1))
+    }
+
+    /// Whether a connection's file is no longer the one at the path that it was opened with.
+    package static func hasMoved(_ database: Database) -> Bool {
+        var hasMoved: Int32 = 0
+        let code = sqlite3_file_control(database.sqliteConnection, nil, SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+        return code == SQLITE_OK && hasMoved != 0
+    }
+
+    /// The path of a connection's file.
+    package static func path(of database: Database) -> String {
+        sqlite3_db_filename(database.sqliteConnection, nil).map { String(cString: $0) } ?? ""
+    }
+
+    private static func check(_ code: Int32) throws {
+        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+    }
+}

@@ -1,0 +1,27 @@
+import ImportEngine
+
+/// A report for programs: its own keys, the reports of all jobs that are not finished, and all jobs in
+/// short.
+package struct StatusReport: Encodable, Sendable {
+    package let report: ImportReport
+    package let unfinished: [ImportReport]
+    package let jobs: [StoreInspection.JobSummary]
+
+    /// The report of one job, those that are not finished, and all jobs.
+    package init(report: ImportReport, unfinished: [ImportReport], jobs: [StoreInspection.JobSummary]) {
+        self.report = report
+        self.unfinished = unfinished
+        self.jobs = jobs
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        try report.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(unfinished, forKey: .unfinished)
+        try container.encode(jobs, forKey: .jobs)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case unfinished, jobs
+    }
+}

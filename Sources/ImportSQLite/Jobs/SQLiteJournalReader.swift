@@ -1,0 +1,117 @@
+import GRDB
+import ImportEngine
+import ImportModel
+import ImportSources
+
+/// Bookkeeping that is read through a connection.
+package protocol SQLiteJournalReader: JournalReader {
+    /// The store's path.
+    var store: String { get }
+    /// nil while there is no store.
+    var connection: DatabaseQueue? { get }
+}
+
+extension SQLiteJournalReader {
+    /// - Returns: nil while there is no store.
+    /// - Throws: `ImportError`.
+    package func readIfThere<Result>(_ body: (Database) throws -> Result) throws -> Result? {
+        try ImportError.explaining(store) { try connection?.read(body) }
+    }
+
+    package func jobs() throws -> [StoredJob] { try readIfThere(StoredJob.all) ?? [] }
+
+    package func presence(of job: StoredJob, entities: [String]?) throws -> JobPresence {
+        try readIfThere { try job.presence(of: entities, $0) } ?? .whole
+    }
+
+    package func marker(of job: StoredJob) throws -> Marker {
+        try readIfThere { try Marker($0, job: job.id) ?? Marker() } ?? Marker()
+    }
+
+    package func committed(of job: StoredJob, source: Int) throws -> CommittedSource {
+        try readIfThere {
+            CommittedSource(
+                ranges: try HashedRange.committed($0, job: job.id, source: source),
+                hasReachedLimit: try job.hasReachedLimit(ofSource: source, $0)
+            )
+        } ?? CommittedSource(ranges: [], hasReachedLimit: false)
+    }
+
+    package func recordCounts(of job: StoredJob) throws -> (read: Int64, rejected: Int64) {
+        try readIfThere { try job.recordCounts($0) } ?? (0, 0)
+    }
+
+    package func readEntities(of job: StoredJob) throws -> Set<String> {
+        try readIfThere { try job.readEntities($0) } ?? []
+    }
+
+    package func outsideNames(of job: StoredJob) throws -> [String] {
+        try readIfThere { try job.outsideNames($0) } ?? []
+    }
+
+    package func unfoundPaths(of job: StoredJob) throws -> [String] {
+        try readIfThere { try job.unfoundPaths($0) } ?? []
+    }
+
+    package func indexes(of job: StoredJob) throws -> StoreIndexes {
+        try readIfThere { try StoreIndexes(of: job, $0) } ?? StoreIndexes(wanted: [])
+    }
+
+    package func files() throws -> [RecordedFile] { try readIfThere { try RecordedFile.all($0) } ?? [] }
+
+    package func leftFiles() throws -> [RecordedFile] { try readIfThere { try RecordedFile.left($0) } ?? [] }
+
+    package func hasTable(_ name: String) throws -> Bool { try readIfThere { try $0.tableExists(name) } ?? false }
+
+    package func checkTables(_ names: [String]) throws {
+        try StoreSchema.checkNames(ofTables: names)
+        try readIfThere { try StoreSchema.checkThatTables(names, areFreeIn: $0, store: store) }
+    }
+
+    package func identifiedEntities(excluding job: Int64?) throws -> [EntityDescription] {
+        try readIfThere { database in
+            guard try database.hasTable("_import_job") else { return [] }
+            return try StoredEntities.described(database, excluding: job).compactMap { described in
+                guard !described.identifier.isEmpty, try database.tableExists(described.entity.table) else {
+                    return nil
+                }
+                var entity = described.entity
+                entity.identifier = described.identifier
+                return entity
+            }
+        } ?? []
+    }
+
+    package func continuedEntities(of job: StoredJob) throws -> [String: ExistingEntity] {
+        try readIfThere { try StoredEntities.continued(job, $0) } ?? [:]
+    }
+
+    package func hasUntried(_ selection: RejectSelection, besidesThoseOf retries: [Int64]) throws -> Bool {
+        try readIfThere { try selection.hasUntried(besidesThoseOf: retries, $0) } ?? false
+    }
+
+    package func forEachRepairLine(_ selection: RejectSelection, _ body: (ArraySlice<UInt8>) throws -> Void) throws
+        -> Int64
+    {
+        try StoreInspection(store: store).forEachRepairLine(selection, body)
+    }
+
+    package func retryPlan(
+        _ name: String,
+        maxRecordBytes: Int,
+        _ lines: (_ body: (ArraySlice<UInt8>) throws -> Void) throws -> Void
+    ) throws -> any RetryPlan {
+        guard let connection else { throw ImportError.noStore(at: store) }
+        return try ImportError.explaining(store) {
+            try connection.read {
+                try RepairFilePlan(name, SQLiteRejectLookup(database: $0), maxRecordBytes: maxRecordBytes, lines)
+            }
+        }
+    }
+}
+
+/// A store's bookkeeping as those see it who have not opened it for writing.
+struct ReadOnlyJournal: SQLiteJournalReader {
+    let store: String
+    let connection: DatabaseQueue?
+}

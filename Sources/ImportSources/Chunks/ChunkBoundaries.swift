@@ -1,0 +1,98 @@
+/// Tracks of a source up to both byte offsets where a chunk may end: in the block that is being cut, and after the last
+/// record of the blocks before it, of whose bytes nothing is there any more.
+struct ChunkBoundaries {
+    /// Up to here: the block's beginning, or an offset in it where a chunk was sealed.
+    private let track: SourcePrefix
+    /// Up to the last record of the blocks before this one.
+    private let trackAtRecord: SourcePrefix
+    /// The hash from there to the block's beginning.
+    private let hashSinceRecord = XXH3Hasher()
+
+    /// - Parameters:
+    ///   - base: the offset of the first block in the source.
+    ///   - start: where the split begins or continues.
+    init(from base: Int64, _ start: SplitPosition) {
+        // A byte order mark is no part of the first line.
+        let lineStart = start.byteOffset == 0 ? base : start.lineStart
+        track = SourcePrefix(byteOffset: base, lineBreaks: start.lineBreaks, lineStart: lineStart)
+        trackAtRecord = SourcePrefix(byteOffset: base, lineBreaks: start.lineBreaks, lineStart: lineStart)
+    }
+
+    /// Goes on to the end of a block.
+    ///
+    /// - Parameter recordEnd: just past the last record, in this block or before it.
+    func leave(_ block: SourceBlock, recordEnd: Int64) {
+        if trackAtRecord.byteOffset != recordEnd {
+            // A record ended in this block.
+            track.advance(to: recordEnd, in: block)
+            trackAtRecord.copy(from: track)
+            hashSinceRecord.reset()
+        }
+        let rest = max(trackAtRecord.byteOffset, block.base)
+        hashSinceRecord.update(
+            UnsafeRawBufferPointer(start: block.bytes(from: rest), count: Int(block.end - rest))
+        )
+        track.advance(to: block.end, in: block)
+    }
+
+    /// Ends the chunk where the source ends, with this block.
+    ///
+    /// - Returns: the position there, and the hash of the chunk's source bytes.
+    func endWithSource(_ block: SourceBlock) -> (position: SplitPosition, hash: String) {
+        track.advance(to: block.end, in: block)
+        return (track.position, track.digest)
+    }
+
+    /// Ends the chunk after its last record; the next chunk's hash begins there.
+    ///
+    /// - Parameters:
+    ///   - recordEnd: just past the last record.
+    ///   - block: the block that is being cut.
+    /// - Returns: the position there, and the hash of the chunk's source bytes.
+    func end(at recordEnd: Int64, in block: SourceBlock) -> (position: SplitPosition, hash: String) {
+        guard recordEnd >= track.byteOffset else {
+            defer {
+                track.copyHash(from: hashSinceRecord)
+                trackAtRecord.resetHash()
+            }
+            return (trackAtRecord.position, trackAtRecord.digest)
+        }
+        track.advance(to: recordEnd, in: block)
+        let hash = track.digest
+        track.resetHash()
+        trackAtRecord.copy(from: track)
+        hashSinceRecord.reset()
+        return (track.position, hash)
+    }
+
+    /// The line of an offset, from 1, and its column, from 1 in bytes.
+    ///
+    /// - Parameters:
+    ///   - offset: in the block, or in a token that the block continues with.
+    ///   - block: the block that is being cut.
+    /// - Returns: both.
+    func lineAndColumn(at offset: Int64, in block: SourceBlock) -> (line: Int64, column: Int64) {
+        var line = track.lineBreaks + 1
+        var start = track.lineStart
+        if offset > track.byteOffset {
+            let bytes = block.bytes(from: track.byteOffset)
+            for index in 0..<Int(offset - track.byteOffset) where bytes[index] == 0x0A {
+                line += 1
+                start = track.byteOffset + Int64(index) + 1
+            }
+        }
+        return (line, offset - start + 1)
+    }
+}
+
+extension SourcePrefix {
+    /// The position that it is at, as far as it knows it.
+    fileprivate var position: SplitPosition {
+        SplitPosition(byteOffset: byteOffset, lineBreaks: lineBreaks, lineStart: lineStart)
+    }
+
+    fileprivate func advance(to end: Int64, in block: SourceBlock) {
+        guard end > byteOffset else { return }
+        advance(block.bytes(from: byteOffset), Int(end - byteOffset))
+    }
+}

@@ -67,7 +67,11 @@ extension JobResolver {
             journal: journal
         )
         let others = jobs.filter { $0.id != job.id }
-        let shapes = try planner { _ in }.shapes(arguments) { try opening.known(of: $0, others) }.map(\.shape)
+        func shapes() throws -> [SourceShape] {
+            try planner { _ in }.shapes(arguments) { try opening.known(of: $0, others) }.map(\.shape)
+        }
+        // Of a job that has records, chunks may be all that is needed.
+        guard let shapes = try marker.recordOrdinal == 0 || hasGrown ? shapes() : try? shapes() else { return nil }
         let left = job.sources.indices.dropFirst(marker.byteOffset > 0 ? marker.source + 1 : marker.source)
         let changed = shapes.count == job.sources.count ? left.first { shapes[$0] != job.sources[$0].shape } : 0
         guard let changed = hasGrown ? 0 : changed else { return nil }

@@ -103,8 +103,8 @@ struct InferringTablesTests {
         let inferred = try Self.infer([clashing + #""id":1,"l_m":[{"x":1}],"":[{"x":1}]}"#])
         #expect(
             Self.summary(inferred) == [
-                "e(a_b_3, id) -> a_b_2: e_a_b -> A_B: e_A_B_2 -> l: e_l -> l_m: e_l_m -> empty: e_empty",
-                "e_a_b(n)", "e_A_B_2(n)", "e_l(e_row_id_2, E_POSITION_2, e_id)", "e_l_m(x)", "e_empty(x)",
+                "e(a_b_3, id) -> a_b_2: e_a_b_2 -> A_B: e_A_B -> l: e_l -> l_m: e_l_m -> empty: e_empty",
+                "e_a_b_2(n)", "e_A_B(n)", "e_l(e_row_id_2, E_POSITION_2, e_id)", "e_l_m(x)", "e_empty(x)",
             ]
         )
         let identified = try Self.infer([clashing + #""id":1}"#], identifier: [["id"]])

@@ -26,12 +26,22 @@ struct NewUserTests {
         (["--identifier", "city"], "; did you mean address_city?"),
         (["--table", "x"], "'--table'; did you mean '--entity'?"),
         (["--pk", "id"], "'--pk'; did you mean '--identifier'?"),
+        (["--out", "x"], "'--out'; did you mean '--into'?"),
+        (["--overwrite"], "'--overwrite'; did you mean '--restart'?"),
         (["--tabel", "x"], "'--tabel'; did you mean '--entity'?"),
         (["--batch-size", "9"], "; did you mean '--commit-every'?"),
     ])
     func isToldTheNameThatIsMeant(options: [String], answer: String) throws {
         let result = try run([Project.importer, "import", source, "--into", store] + options)
         #expect(result.ending == .exit(64) && result.errorText.contains(answer), "\(result.errorText)")
+    }
+
+    @Test func isToldInWhatOrderAQueryIsTyped() throws {
+        let orders = [("query", "the store comes first"), ("memory", "the statement comes last")]
+        for (command, answer) in orders {
+            let result = try runImporter(command, "select 1", source)
+            #expect(result.ending == .exit(64) && result.errorText.contains(answer), "\(result.errorText)")
+        }
     }
 
     @Test(arguments: [

@@ -7,7 +7,7 @@ struct NameListTests {
     @Test(arguments: [
         ("id", ["id"]), ("id,name", ["id", "name"]), ("zip code,a.b", ["zip code", "a.b"]), ("", []), (",id,,", ["id"]),
         (#""zip,code",id"#, ["zip,code", "id"]), ("`a,b`,`c`", ["a,b", "c"]), (#""a""b","#, ["a\"b"]),
-        ("`a``b`", ["a`b"]),
+        ("`a``b`", ["a`b"]), ("id, name", ["id", "name"]), ("\"a\", b", ["a", "b"]),
         (#"a"b,c`d"#, ["a\"b", "c`d"]), (#""""#, [""]), ("日本,\"é,\"", ["日本", "é,"]),
     ])
     func takesNamesAsTheyAreQuotedInPredicates(text: String, names: [String]) throws {

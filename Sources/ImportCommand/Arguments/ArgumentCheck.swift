@@ -118,7 +118,9 @@ enum ArgumentCheck {
     private static let meanings: [Substring: [String]] = [
         "table": ["--entity"], "table-name": ["--entity"], "name": ["--entity"],
         "pk": ["--identifier"], "primary-key": ["--identifier"], "key": ["--identifier"], "id": ["--identifier"],
-        "db": ["--into"], "database": ["--into"], "output": ["--into", "--to"], "to": ["--into", "--output"],
+        "db": ["--into"], "database": ["--into"], "output": ["--into", "--to"],
+        "out": ["--into", "--to", "--output"], "overwrite": ["--restart"], "force": ["--restart", "--allow-loss"],
+        "append": ["--again"], "json": ["--format"], "to": ["--into", "--output"],
         "batch-size": ["--commit-every"], "threads": ["--workers"], "jobs": ["--workers"],
         "upsert": ["--on-conflict"], "replace": ["--on-conflict"], "ignore": ["--on-conflict"],
         "filter": ["--where"], "order-by": ["--sort"], "fields": ["--columns"], "select": ["--columns"],

@@ -27,8 +27,8 @@ enum NameList {
                 if end > rest.startIndex { names.append(String(rest[..<end])) }
                 rest = rest[end...]
             }
-            // The comma.
-            if !rest.isEmpty { rest.unicodeScalars.removeFirst() }
+            // The comma, and blanks after it.
+            rest = Substring(rest.unicodeScalars.dropFirst().drop { $0 == " " })
         }
         return names
     }

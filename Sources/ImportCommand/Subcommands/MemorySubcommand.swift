@@ -34,6 +34,9 @@ struct MemorySubcommand: ParsableCommand {
 
     func validate() throws {
         if arguments.count < 2 { throw ValidationError("give files, and then an SQL statement in quotes") }
+        if let last = arguments.last, FileManager.default.fileExists(atPath: last) {
+            throw ValidationError("the statement comes last, after the files")
+        }
     }
 
     func run() throws {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Importer
 
 /// Asks a database in SQL.
@@ -25,6 +26,12 @@ struct QuerySubcommand: ParsableCommand {
     var sql: String
 
     @OptionGroup var query: QueryArguments
+
+    func validate() throws {
+        let files = FileManager.default
+        guard !files.fileExists(atPath: store), files.fileExists(atPath: sql) else { return }
+        throw ValidationError("the store comes first, and then the statement")
+    }
 
     func run() throws {
         try query.print(sql, of: StoreReader(store: store))

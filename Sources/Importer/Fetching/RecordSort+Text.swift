@@ -11,7 +11,7 @@ extension RecordSort {
         var rest = Substring(text).utf8
         var sorts: [RecordSort] = []
         repeat {
-            if !sorts.isEmpty { rest.removeFirst() }
+            if !sorts.isEmpty { rest = rest.dropFirst().drop { $0 == UInt8(ascii: " ") } }
             var sort = RecordSort("")
             if rest.first == UInt8(ascii: "-") {
                 sort.ascending = false
@@ -24,6 +24,7 @@ extension RecordSort {
             while let mark = words.lastIndex(where: { $0 == ":" || $0 == " " }), sort.take(words[mark...].dropFirst()) {
                 words = String(words[..<mark])
             }
+            while words.last == " " { words.removeLast() }
             if name == nil { name = words } else if !words.isEmpty { name = "" }
             sort.attribute = name ?? ""
             guard !sort.attribute.isEmpty else { throw mistake(text) }

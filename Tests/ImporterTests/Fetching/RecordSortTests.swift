@@ -11,6 +11,8 @@ struct RecordSortTests {
         ),
         ("city DESC", [RecordSort("city", ascending: false)]), ("city:DESC", [RecordSort("city", ascending: false)]),
         ("name:nocase:desc", [RecordSort("name", ascending: false, collation: .nocase)]),
+        ("age, name", [RecordSort("age"), RecordSort("name")]),
+        ("age desc , -name", [RecordSort("age", ascending: false), RecordSort("name", ascending: false)]),
         ("a:b,c d", [RecordSort("a:b"), RecordSort("c d")]), ("a\"b", [RecordSort("a\"b")]),
         (#""a,b",-"-c""d""#, [RecordSort("a,b"), RecordSort("-c\"d", ascending: false)]),
         (#""a:desc":desc"#, [RecordSort("a:desc", ascending: false)]),

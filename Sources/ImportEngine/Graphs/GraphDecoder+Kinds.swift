@@ -66,16 +66,10 @@ extension GraphDecoder {
     /// Counts a value that leads to no subentity, and that no attribute has.
     private func countUnknownSubentity(of entity: Int, _ input: RecordDecoder.Input) {
         let node = plan.nodes[entity]
-        decoders[entity].surroundings = nil
-        _ = decoders[entity].find(input)
-        for slot in node.subentitySlots {
-            guard let token = decoders[entity].token(inSlot: slot) else { continue }
-            let isKnown = text(of: token, input).map { node.subentities[BytewiseString($0)] != nil } ?? false
-            if !isKnown, input.tokens[token].kind != .null, !node.plan.slots.contains(where: { $0.contains(slot) }) {
-                note(.unknownKey, entity, node.plan.slotPaths[slot])
-            }
-            break
-        }
+        guard let (slot, token) = subentityValue(of: entity, input), input.tokens[token].kind != .null else { return }
+        let isKnown = text(of: token, input).map { node.subentities[BytewiseString($0)] != nil } ?? false
+        guard !isKnown, !node.plan.slots.contains(where: { $0.contains(slot) }) else { return }
+        note(.unknownKey, entity, node.plan.slotPaths[slot])
     }
 
     /// What a stored object is with what is said of it; nil where that contradicts it.
@@ -139,18 +133,19 @@ extension GraphDecoder {
 
     private func subentity(of entity: Int, _ input: RecordDecoder.Input) -> Int? {
         let node = plan.nodes[entity]
-        guard !node.subentities.isEmpty else { return nil }
+        guard !node.subentities.isEmpty, let (_, token) = subentityValue(of: entity, input),
+            let name = text(of: token, input), let found = node.subentities[BytewiseString(name)],
+            plan.layout.hierarchy.chain(of: found).contains(entity)
+        else { return nil }
+        return found
+    }
+
+    /// The first value of an object that may name its subentity, and its slot.
+    private func subentityValue(of entity: Int, _ input: RecordDecoder.Input) -> (slot: Int, token: Int)? {
         decoders[entity].surroundings = nil
         _ = decoders[entity].find(input)
-        for slot in node.subentitySlots {
-            guard let token = decoders[entity].token(inSlot: slot) else { continue }
-            let name = text(of: token, input)
-            if let found = name.flatMap({ node.subentities[BytewiseString($0)] }),
-                plan.layout.hierarchy.chain(of: found).contains(entity)
-            {
-                return found
-            }
-            break
+        for slot in plan.nodes[entity].subentitySlots {
+            if let token = decoders[entity].token(inSlot: slot) { return (slot, token) }
         }
         return nil
     }

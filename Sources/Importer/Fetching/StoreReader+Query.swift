@@ -45,7 +45,7 @@ extension StoreReader {
         }
     }
 
-    /// Checks what can be told of a statement before there is a store.
+    /// Checks a statement as far as that is possible without a store.
     ///
     /// - Throws: `ImportError` with `.usage` when it is not SQL.
     package static func check(query sql: String) throws {

@@ -21,10 +21,10 @@ extension RecordSort {
             let end = rest.firstIndex(of: UInt8(ascii: ",")) ?? rest.endIndex
             var words = String(Substring(rest[..<end]))
             rest = rest[end...]
+            while words.last == " " { words.removeLast() }
             while let mark = words.lastIndex(where: { $0 == ":" || $0 == " " }), sort.take(words[mark...].dropFirst()) {
                 words = String(words[..<mark])
             }
-            while words.last == " " { words.removeLast() }
             if name == nil { name = words } else if !words.isEmpty { name = "" }
             sort.attribute = name ?? ""
             guard !sort.attribute.isEmpty else { throw mistake(text) }

@@ -115,7 +115,7 @@ struct DocumentationTests {
                 "deleted_list": [], "conflicts": 0, "conflict_list": []}
             """#
         )
-        let status = StatusReport(report: report, unfinished: [], jobs: [])
+        let status = StatusReport(report: report, unfinished: [], jobs: [], jobCount: 1)
         let table = try #require(article.sections["The report"])
         let rows = Set(
             table.split(separator: "\n").filter { $0.hasPrefix("| `") }.flatMap { row in

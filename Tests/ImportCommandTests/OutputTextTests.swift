@@ -81,7 +81,7 @@ struct OutputTextTests {
 
     @Test func statusForScriptsHasTheReportsKeysAndTheUnfinishedJobs() throws {
         let open = try Samples.report(#"{"state": "interrupted", "job": 2}"#)
-        let text = try JSONText.document(StatusReport(report: open, unfinished: [open], jobs: []))
+        let text = try JSONText.document(StatusReport(report: open, unfinished: [open], jobs: [], jobCount: 2))
         #expect(try JSONDecoder().decode(ImportReport.self, from: Data(text.utf8)) == open)
         let object = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
         let unfinished = try #require(object["unfinished"] as? [[String: Any]])

@@ -24,8 +24,7 @@ extension ConflictTable {
             try database.cachedStatement(sql: "INSERT INTO _import_conflict (job, line) VALUES (?, ?)")
                 .execute(arguments: [job, Data(line)])
         }
-        let jobs = try StoredJob.all(database)
-        let undone = jobs.map(\.id).filter { StoredJob.isUndone($0, jobs) }.map(String.init).joined(separator: ", ")
+        let undone = try StoredJob.undone(database).map(String.init).joined(separator: ", ")
         // As if this job had resolved them: where it is undone, they are open again.
         try database.execute(
             sql: """

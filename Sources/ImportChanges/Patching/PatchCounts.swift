@@ -192,7 +192,10 @@ package struct PatchCounts {
         var line: [UInt8] = []
         ChangeLineWriter.append(header, to: &line)
         try database.execute(
-            sql: "INSERT OR IGNORE INTO _import_change (job, has_log, header) VALUES (?, ?, ?)",
+            sql: """
+                INSERT INTO _import_change (job, has_log, header) VALUES (?, ?, ?)
+                ON CONFLICT DO UPDATE SET has_log = excluded.has_log, header = excluded.header
+                """,
             arguments: [job.id, job.change?.options.keepsUndo ?? false, Data(line)]
         )
     }

@@ -182,13 +182,12 @@ public final class PatchPipeline: Sendable {
 
     private func decide(_ context: RunContext, _ destination: SQLiteDestination) throws -> Decision {
         try destination.read { journal in
-            let jobs = try journal.jobs()
             let descriptions = path == "-" ? [] : try context.opener.describe(path, interruption: interruption)
             func isSame(_ job: StoredJob) -> Bool {
                 job.change?.kind == .patch && !descriptions.isEmpty
                     && JobResolver.areSame(job.sources.map(\.description), descriptions)
             }
-            if let open = jobs.last(where: { $0.state != .finished }) {
+            if let open = try journal.unfinishedJobs().last {
                 guard isSame(open) else {
                     throw ImportError(
                         .jobUnfinished,
@@ -199,10 +198,10 @@ public final class PatchPipeline: Sendable {
                 }
                 return .resume(open)
             }
-            guard !context.options.again, let done = jobs.last(where: isSame), let now = descriptions.first else {
-                return .begin
-            }
-            guard !StoredJob.isUndone(done.id, jobs), !done.isEnded, done.change?.options == options else {
+            guard !context.options.again, let now = descriptions.first,
+                let done = try journal.lastJob(withOneOf: descriptions, where: isSame)
+            else { return .begin }
+            guard try !journal.isUndone(done.id), !done.isEnded, done.change?.options == options else {
                 return .begin
             }
             let before = done.sources[0].description

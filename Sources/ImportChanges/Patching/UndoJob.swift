@@ -35,8 +35,7 @@ struct UndoJob {
 
     /// Ends the job that is undone, where it was interrupted.
     private func end(_ undone: Int64, _ database: Database) throws {
-        let jobs = try StoredJob.all(database)
-        guard var open = jobs.first(where: { $0.id == undone }), open.state != .finished else { return }
+        guard var open = try StoredJob.find(undone, database), open.state != .finished else { return }
         let interruption = context.interruption
         let sources = SourceRecordReader(of: open, opener: context.opener, interruption: interruption)
         try open.end(sources, database) { try interruption.check() }

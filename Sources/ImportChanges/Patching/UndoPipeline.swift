@@ -92,14 +92,14 @@ public final class UndoPipeline: Sendable {
 
     private func decide(_ destination: SQLiteDestination) throws -> Decision {
         try destination.read { journal in
-            let jobs = try journal.jobs()
-            if let open = jobs.last(where: { $0.state != .finished }), let undone = open.change?.undoes,
+            let unfinished = try journal.unfinishedJobs()
+            if let open = unfinished.last, let undone = open.change?.undoes,
                 number.map({ $0 == undone || $0 == open.id }) ?? true
             {
                 return .resume(open)
             }
-            let job = try job(jobs)
-            if let open = jobs.last(where: { $0.state != .finished && $0.id != job.id }) {
+            let job = try job(journal)
+            if let open = unfinished.last(where: { $0.id != job.id }) {
                 throw ImportError(
                     .jobUnfinished,
                     at: store,
@@ -107,7 +107,7 @@ public final class UndoPipeline: Sendable {
                     advice: "Finish it with \(call: .resuming(store: store)), then give this command again."
                 )
             }
-            if StoredJob.isUndone(job.id, jobs), let undo = jobs.last(where: { $0.change?.undoes == job.id }) {
+            if let undo = try journal.undo(of: job.id) {
                 throw ImportError(
                     .notUndoable,
                     at: store,
@@ -168,9 +168,9 @@ public final class UndoPipeline: Sendable {
         )
     }
 
-    private func job(_ jobs: [StoredJob]) throws -> StoredJob {
+    private func job(_ journal: any JournalReader) throws -> StoredJob {
         if let number {
-            if let job = jobs.first(where: { $0.id == number }) { return job }
+            if let job = try journal.job(number) { return job }
             throw ImportError(
                 .jobNotFound,
                 at: store,
@@ -178,7 +178,13 @@ public final class UndoPipeline: Sendable {
                 advice: "\(call: .status) lists its jobs."
             )
         }
-        if let job = jobs.last(where: { $0.change?.kind != .undo && !StoredJob.isUndone($0.id, jobs) }) { return job }
+        var last: StoredJob?
+        try journal.forEachJob { job in
+            guard try job.change?.kind != .undo && !journal.isUndone(job.id) else { return true }
+            last = job
+            return false
+        }
+        if let last { return last }
         throw ImportError(
             .notUndoable,
             at: store,

@@ -17,8 +17,7 @@ struct UndoStorage {
         try destination.checkIsThere()
         try destination.lock()
         defer { destination.unlock() }
-        let jobs = try destination.read { try $0.jobs() }
-        if let job, !jobs.contains(where: { $0.id == job }) {
+        if let job, try destination.read({ try $0.job(job) }) == nil {
             throw ImportError(.jobNotFound, at: store, "has no job \(job)", advice: "\(call: .status) lists its jobs.")
         }
         defer { destination.tidyUp() }
@@ -41,7 +40,7 @@ struct UndoStorage {
                 return numbers
             }
         }
-        let isOver = jobs.allSatisfy { $0.state == .finished }
+        let isOver = try destination.read { try $0.unfinishedJobs().isEmpty }
         let closing = Result { try session.close(leavesWAL: isOver) }
         let forgotten = try result.get()
         try closing.get()

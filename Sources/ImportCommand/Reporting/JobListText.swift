@@ -1,10 +1,21 @@
 import ImportModel
 import Importer
 
-/// All jobs of a store, a line each.
+/// Jobs of a store, a line each.
 enum JobListText {
-    /// A table of the jobs, and how to see one in full and to resume; `command` is how the importer is called.
-    static func text(_ jobs: [StoreInspection.JobSummary], store: String, command: String) -> String {
+    /// A table of the jobs, and how to see the others, to see one in full and to resume.
+    ///
+    /// - Parameters:
+    ///   - count: how many jobs there are.
+    ///   - unfinished: the reports of those that are not finished.
+    ///   - command: how the importer is called.
+    static func text(
+        _ jobs: [StoreInspection.JobSummary],
+        of count: Int,
+        unfinished: [ImportReport],
+        store: String,
+        command: String
+    ) -> String {
         let quoted = store.storeWords()
         var table = ColumnText(headers: ["job", "state", "started (UTC)"], numbers: [true, false, false])
         let counts = columns.filter { column in column.isAlways || jobs.contains { $0[keyPath: column.count] != 0 } }
@@ -15,8 +26,12 @@ enum JobListText {
             cells += counts.map { NumberText.grouped(job[keyPath: $0.count]) }
             table.addRow(cells + [sources(job)])
         }
-        var lines = table.lines + ["", "One in full:  \(command) status \(quoted) --job N"]
-        let unfinished = jobs.filter { $0.state == .interrupted || $0.state == .failed }
+        var lines = table.lines + [""]
+        if count > jobs.count {
+            lines.append("All \(NumberText.grouped(Int64(count))):  \(command) status \(quoted) --all")
+        }
+        lines.append("One in full:  \(command) status \(quoted) --job N")
+        let unfinished = unfinished.filter { $0.state == .interrupted || $0.state == .failed }
         if let last = unfinished.last {
             let pipe = last.sources.contains("-") ? "pipe the same stream in again:  … | " : " "
             let order = unfinished.count > 1 ? "  (one at a time, the newest first)" : ""

@@ -6,7 +6,8 @@ protocol JobInspection {
     func status() throws -> ImportReport
     func status(of job: Int64) throws -> ImportReport
     func unfinished() throws -> [ImportReport]
-    func jobs() throws -> [StoreInspection.JobSummary]
+    func jobs(newest limit: Int?) throws -> [StoreInspection.JobSummary]
+    func jobCount() throws -> Int
     func forEachReject(_ selection: RejectSelection, _ body: (StoreInspection.Reject) throws -> Void) throws
     func exportRejects(
         _ selection: RejectSelection,

@@ -10,8 +10,8 @@ struct StatusSubcommand: ParsableCommand, StoreCommand {
         commandName: "status",
         abstract: "Show what has been done and what is left.",
         discussion: """
-            Lists all imports and retries of the store, a line each; --job shows one of them in full. Where there is one \
-            only, it is shown in full at once.
+            Lists the last 20 imports and other jobs of the store, a line each; --job shows one of them in full. Where there \
+            is one only, it is shown in full at once.
 
             EXAMPLES
               importer status people.sqlite
@@ -29,9 +29,12 @@ struct StatusSubcommand: ParsableCommand, StoreCommand {
     @Option(help: ArgumentHelp("Show this job in full.", valueName: "n"))
     var job: Int64?
 
+    @Flag(help: "List all jobs, not the last 20.")
+    var all = false
+
     @Flag(
         help: ArgumentHelp(
-            "Print the report as JSON, with the keys of import --report, all jobs and all unfinished imports.",
+            "Print the report as JSON, with the keys of import --report, the jobs and all unfinished imports.",
             discussion: "Without --job it is that of the import that resume would continue, or of the last one."
         )
     )
@@ -53,14 +56,25 @@ struct StatusSubcommand: ParsableCommand, StoreCommand {
             if let file = inspection as? StoreInspection { try file.forEachUnresolved(write) }
             return
         }
-        let jobs = try inspection.jobs()
+        let jobs = try inspection.jobs(newest: all ? nil : 20)
+        let count = try inspection.jobCount()
         if json {
             let report = try job.map { try inspection.status(of: $0) } ?? inspection.status()
-            let record = StatusReport(report: report, unfinished: try inspection.unfinished(), jobs: jobs)
-            return try StandardOutput.write(json: record)
+            let unfinished = try inspection.unfinished()
+            return try StandardOutput.write(
+                json: StatusReport(report: report, unfinished: unfinished, jobs: jobs, jobCount: count)
+            )
         }
         guard let number = job ?? (jobs.count == 1 ? jobs[0].job : nil) else {
-            return try StandardOutput.write(JobListText.text(jobs, store: store, command: CommandName.text))
+            return try StandardOutput.write(
+                JobListText.text(
+                    jobs,
+                    of: count,
+                    unfinished: inspection.unfinished(),
+                    store: store,
+                    command: CommandName.text
+                )
+            )
         }
         let report = try inspection.status(of: number)
         let hosts = try (inspection as? ServerInspection)?.hosts(of: number) ?? []

@@ -5,8 +5,48 @@ import ImportSources
 ///
 /// A store that does not exist has none of it. All throw `ImportError`: `.io` where the store is damaged or cannot be read.
 package protocol JournalReader {
-    /// All jobs, in the order in which they were started.
+    // MARK: Jobs
+
+    /// All jobs that the store ever had, in the order in which they were started.
     func jobs() throws -> [StoredJob]
+
+    /// True if there is any job.
+    func hasJobs() throws -> Bool
+
+    /// The job with a number; nil where there is none.
+    func job(_ id: Int64) throws -> StoredJob?
+
+    /// The newest job; nil where there is none.
+    func lastJob() throws -> StoredJob?
+
+    /// The jobs that are not finished, in the order in which they were started.
+    func unfinishedJobs() throws -> [StoredJob]
+
+    /// The undo that takes back what a job has done, and is not undone itself; nil where none does.
+    func undo(of job: Int64) throws -> StoredJob?
+
+    /// Goes over the jobs, the newest first, until `body` returns false.
+    func forEachJob(_ body: (StoredJob) throws -> Bool) throws
+
+    /// Goes over the jobs that have one of these sources, the newest first, until `body` returns false.
+    ///
+    /// - Parameter sources: those without a path have no such jobs.
+    func forEachJob(withOneOf sources: [SourceDescription], _ body: (StoredJob) throws -> Bool) throws
+
+    /// True if a stream that began with these bytes was imported to its end.
+    ///
+    /// - Parameter fingerprint: as sources have it.
+    func hasFinishedStream(_ fingerprint: String) throws -> Bool
+
+    /// True if a job with this token is finished, and its chunks are its own.
+    func isFinished(token: String) throws -> Bool
+
+    /// The record paths at which imports that are not undone have found records of these entities, the newest first.
+    ///
+    /// - Parameters:
+    ///   - entities: their names in lower case.
+    ///   - job: one that does not count; nil for none.
+    func recordPaths(of entities: Set<String>, excluding job: Int64?) throws -> [String: [RecordPath]]
 
     /// What is left of the objects that a finished job has brought.
     ///

@@ -3,24 +3,13 @@ import ImportSources
 
 /// Without an identifier, records that are imported twice are there twice.
 extension JobResolver {
-    /// A source that can be read again.
-    private struct Key: Hashable {
-        let path: String
-        let member: String?
-
-        init?(_ source: SourceDescription) {
-            guard let path = source.path else { return nil }
-            (self.path, member) = (path, source.member)
-        }
-    }
-
     /// Makes sure that no source is given twice, and that no other import with the same options has one of them.
     ///
     /// - Throws: `ImportError` with `.usage`.
-    func checkNew(_ descriptions: [SourceDescription], _ jobs: [StoredJob], takesChunks: Bool) throws {
-        var given: Set<Key> = []
+    func checkNew(_ descriptions: [SourceDescription], takesChunks: Bool) throws {
+        var given: Set<String> = []
         for source in descriptions {
-            guard let key = Key(source), !given.insert(key).inserted else { continue }
+            guard let key = source.key, !given.insert(key).inserted else { continue }
             throw ImportError(
                 .alreadyImported,
                 at: source.name,
@@ -28,30 +17,31 @@ extension JobResolver {
                 advice: "Give it once, or \(.again) to import its records each time."
             )
         }
-        var known: Set<Key> = []
-        for job in jobs where job.retry == nil && job.change == nil && !job.isEnded {
-            let own = given.intersection(job.sources.compactMap { Key($0.description) })
-            guard !own.isEmpty, differences(from: job, takesChunks: takesChunks).isEmpty,
-                !StoredJob.isUndone(job.id, jobs)
-            else { continue }
+        var known: Set<String> = []
+        try journal.forEachJob(withOneOf: descriptions) { job in
+            guard job.retry == nil, job.change == nil, !job.isEnded,
+                differences(from: job, takesChunks: takesChunks).isEmpty, try !journal.isUndone(job.id)
+            else { return true }
+            let own = given.intersection(job.sources.compactMap(\.description.key))
             guard job.state == .finished else {
                 throw ImportError(
                     .jobUnfinished,
                     at: store,
                     "the import of \(Self.list(job.sources.map(\.description))) is not finished, and has "
-                        + "\(Self.list(descriptions.filter { Key($0).map(own.contains) ?? false })) among its sources",
+                        + "\(Self.list(descriptions.filter { $0.key.map(own.contains) ?? false })) among its sources",
                     advice: "Finish it with \(call: .resuming(store: store)), then give what is new; "
                         + "\(.again) imports all of it."
                 )
             }
-            guard !job.isIdentified else { continue }
+            guard !job.isIdentified else { return true }
             for source in job.sources {
-                guard let key = Key(source.description), own.contains(key) else { continue }
+                guard let key = source.description.key, own.contains(key), !known.contains(key) else { continue }
                 if try journal.presence(of: job, entities: source.entities) != .gone { known.insert(key) }
             }
+            return known != given
         }
         guard !known.isEmpty else { return }
-        let new = descriptions.filter { !(Key($0).map(known.contains) ?? false) }
+        let new = descriptions.filter { !($0.key.map(known.contains) ?? false) }
         let advice: MessageText =
             new.isEmpty
             ? "\(.again) imports all of it once more."
@@ -59,7 +49,7 @@ extension JobResolver {
         throw ImportError(
             .alreadyImported,
             at: store,
-            "has \(Self.list(descriptions.filter { Key($0).map(known.contains) ?? false })) already, from another import",
+            "has \(Self.list(descriptions.filter { $0.key.map(known.contains) ?? false })) already, from another import",
             advice: advice
         )
     }

@@ -277,7 +277,7 @@ extension JobResolver {
                 )
             ],
             model: model,
-            chunkDirectory: try freeDirectory(jobs)
+            chunkDirectory: try freeDirectory(besides: nil)
         )
     }
 

@@ -4,22 +4,14 @@ import ImportSources
 /// What the store already knows of where the records of sources are.
 extension JobResolver {
     /// What the store has of the entities of these sources, by their names in lower case.
-    package func known(of descriptions: [SourceDescription], _ jobs: [StoredJob]) throws -> [String: KnownRecords] {
+    ///
+    /// - Parameter job: one that does not count; nil for none.
+    package func known(of descriptions: [SourceDescription], excluding job: Int64?) throws -> [String: KnownRecords] {
         guard options.records.isEmpty else { return [:] }
         let names = descriptions.compactMap { planner.entity(of: $0) }
-        let keys = Set(names.map(\.asciiLowercased))
-        let changes = jobs.filter { $0.change != nil }
         var known: [String: KnownRecords] = [:]
-        for job in jobs.reversed() where job.retry == nil && job.change == nil {
-            // Where there never was a record, there need not be any.
-            guard !StoredJob.isUndone(job.id, changes), try journal.marker(of: job).recordOrdinal > 0 else { continue }
-            for (entity, path) in job.sources.flatMap({ zip($0.entities, $0.shape.paths) }) {
-                let key = entity.asciiLowercased
-                guard keys.contains(key), let path = try? RecordPath(path) else { continue }
-                if !known[key, default: KnownRecords()].paths.contains(path) {
-                    known[key, default: KnownRecords()].paths.append(path)
-                }
-            }
+        for (name, paths) in try journal.recordPaths(of: Set(names.map(\.asciiLowercased)), excluding: job) {
+            known[name, default: KnownRecords()].paths = paths
         }
         guard !known.isEmpty else { return known }
         for entity in try options.model?.entities ?? continued(names) {
@@ -43,16 +35,15 @@ extension JobResolver {
 
     /// The job that takes the place of one, where a source of which it has committed no record is laid out otherwise by now, or
     /// an archive has more members by now; nil where they are not.
-    package func replacement(for job: StoredJob, _ jobs: [StoredJob]) throws -> Decision? {
+    package func replacement(for job: StoredJob) throws -> Decision? {
         guard job.retry == nil, job.change == nil, job.isReadableAgain else { return nil }
         let arguments = job.sources.map(\.description).files
         // Where a source is gone, chunks may be all that is needed.
         let isCompressed = job.sources.contains(where: \.description.isCompressed)
         let hasGrown = isCompressed ? (try? self.planner.describe(arguments)).map(job.hasBegun) ?? false : false
         let marker = try journal.marker(of: job)
-        guard hasGrown || marker.recordOrdinal == 0 || job.state == .failed && job.id == jobs.last?.id else {
-            return nil
-        }
+        guard try hasGrown || marker.recordOrdinal == 0 || job.state == .failed && job.id == journal.lastJob()?.id
+        else { return nil }
         func planner(_ announce: @escaping (MessageText) -> Void) -> JobPlanner {
             let (opener, interruption) = (self.planner.opener, self.planner.interruption)
             return JobPlanner(options: job.options, opener: opener, interruption: interruption, announce: announce)
@@ -66,9 +57,8 @@ extension JobResolver {
             isPlanning: isPlanning,
             journal: journal
         )
-        let others = jobs.filter { $0.id != job.id }
         func shapes() throws -> [SourceShape] {
-            try planner { _ in }.shapes(arguments) { try opening.known(of: $0, others) }.map(\.shape)
+            try planner { _ in }.shapes(arguments) { try opening.known(of: $0, excluding: job.id) }.map(\.shape)
         }
         // Of a job that has records, chunks may be all that is needed.
         guard let shapes = try marker.recordOrdinal == 0 || hasGrown ? shapes() : try? shapes() else { return nil }
@@ -81,7 +71,7 @@ extension JobResolver {
                 "\(job.sources[changed].description.displayName): \(how) than when the import stopped, which begins anew"
             )
         }
-        return try opening.begin(arguments, nil, jobs: jobs, replacing: job)
+        return try opening.begin(arguments, nil, replacing: job)
     }
 }
 

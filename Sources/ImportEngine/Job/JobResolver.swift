@@ -71,16 +71,16 @@ package struct JobResolver {
         try StoreIndexes(wanted: run.indexes).check(options.model)
         let chunks = try ChunkSource.open(arguments)
         let descriptions = try chunks?.header.sources ?? planner.describe(arguments)
-        let jobs = try journal.jobs()
-        let same = jobs.filter {
-            $0.retry == nil && $0.change == nil && Self.areSame($0.sources.map(\.description), descriptions)
+        func isSame(_ job: StoredJob) -> Bool {
+            job.retry == nil && job.change == nil && Self.areSame(job.sources.map(\.description), descriptions)
         }
         let takesChunks = chunks != nil
         let isStream = !takesChunks && !descriptions.allSatisfy(\.isRepeatable)
         // Another stream may be imported beside one that stopped.
         // An archive that broke off may have more members by now.
-        let began = jobs.last { $0.hasBegun(descriptions) && !takesChunks }
-        if let open = same.last(where: { $0.state != .finished }) ?? began, !(isStream && run.again) {
+        let unfinished = try journal.unfinishedJobs()
+        let began = unfinished.last { $0.hasBegun(descriptions) && !takesChunks }
+        if let open = unfinished.last(where: isSame) ?? began, !(isStream && run.again) {
             guard !run.again else {
                 throw ImportError(
                     .jobUnfinished,
@@ -89,8 +89,8 @@ package struct JobResolver {
                     advice: "Leave \(.again) out to resume it, or give \(.restart) instead."
                 )
             }
-            guard run.restart else { return try resume(open, takesChunks: takesChunks, jobs) }
-            guard !isStream || open.id == jobs.last?.id else {
+            guard run.restart else { return try resume(open, takesChunks: takesChunks) }
+            guard try !isStream || open.id == journal.lastJob()?.id else {
                 throw ImportError(
                     .jobSuperseded,
                     at: store,
@@ -98,14 +98,9 @@ package struct JobResolver {
                     advice: ImportError.waysPast(streamInto: store)
                 )
             }
-            return try begin(arguments, chunks, jobs: jobs, replacing: open)
+            return try begin(arguments, chunks, replacing: open)
         }
-        // Standard input is another stream each time; and other options make another import.
-        let done = same.last {
-            differences(from: $0, takesChunks: takesChunks).isEmpty && $0.sources.allSatisfy(\.description.isRepeatable)
-                && !StoredJob.isUndone($0.id, jobs) && !$0.isEnded
-        }
-        if let done, !run.again {
+        if !run.again, let done = try finished(descriptions, takesChunks: takesChunks, where: isSame) {
             // What is in already is judged by what is there.
             let presence = try journal.presence(of: done, entities: nil)
             if presence != .gone {
@@ -114,9 +109,23 @@ package struct JobResolver {
                 return .nothing(done, isPartial: presence == .partial)
             }
         } else if !run.again {
-            try checkNew(descriptions, jobs, takesChunks: takesChunks)
+            try checkNew(descriptions, takesChunks: takesChunks)
         }
-        return try begin(arguments, chunks, jobs: jobs, replacing: nil)
+        return try begin(arguments, chunks, replacing: nil)
+    }
+
+    /// The last import of these sources with the same options, as far as it is finished and not undone.
+    private func finished(
+        _ descriptions: [SourceDescription],
+        takesChunks: Bool,
+        where isSame: (StoredJob) -> Bool
+    ) throws -> StoredJob? {
+        // Standard input is another stream each time; and other options make another import.
+        guard let first = descriptions.first, descriptions.allSatisfy(\.isRepeatable) else { return nil }
+        return try journal.lastJob(withOneOf: [first]) { job in
+            try job.state == .finished && isSame(job) && differences(from: job, takesChunks: takesChunks).isEmpty
+                && !job.isEnded && !journal.isUndone(job.id)
+        }
     }
 
     /// What was given otherwise when the job was begun.
@@ -124,7 +133,7 @@ package struct JobResolver {
         options.differences(from: job.options) + (takesChunks == job.takesChunks ? [] : [.sources])
     }
 
-    private func resume(_ job: StoredJob, takesChunks: Bool, _ jobs: [StoredJob]) throws -> Decision {
+    private func resume(_ job: StoredJob, takesChunks: Bool) throws -> Decision {
         let differences = differences(from: job, takesChunks: takesChunks)
         guard differences.isEmpty else {
             throw ImportError(
@@ -140,7 +149,7 @@ package struct JobResolver {
                     : ImportError.waysPast(streamInto: store)
             )
         }
-        if let replacement = try replacement(for: job, jobs) { return replacement }
+        if let replacement = try replacement(for: job) { return replacement }
         return .resume(try resumed(job, options.maxErrors), isGiven: true)
     }
 
@@ -197,10 +206,8 @@ package struct JobResolver {
     package func begin(
         _ arguments: [String],
         _ chunks: ChunkSource?,
-        jobs: [StoredJob],
         replacing: StoredJob?
     ) throws -> Decision {
-        let others = jobs.filter { $0.id != replacing?.id }
         let plan: JobPlanner.Plan
         if let chunks {
             let limits = chunks.header.limits
@@ -214,8 +221,8 @@ package struct JobResolver {
             }
             plan = JobPlanner.Plan(sources: try planner.plan(chunks), open: [:])
         } else {
-            plan = try planner.plan(arguments) { try known(of: $0, others) }
-            try checkStream(plan.sources, jobs)
+            plan = try planner.plan(arguments) { try known(of: $0, excluding: replacing?.id) }
+            try checkStream(plan.sources)
             try checkTables(of: plan.sources)
         }
         try checkIdentifiers(of: plan.sources, replacing: replacing)
@@ -225,7 +232,7 @@ package struct JobResolver {
             takesChunks: chunks != nil,
             sources: plan.sources,
             model: options.model,
-            chunkDirectory: try chunks?.directory.path ?? freeDirectory(others)
+            chunkDirectory: try chunks?.directory.path ?? freeDirectory(besides: replacing?.id)
         )
         job.keepsUndo = run.keepsUndo || options.mirror != nil
         try checkContinuing(job, replacing: replacing)
@@ -241,12 +248,11 @@ package struct JobResolver {
     }
 
     /// A stream that begins as one that was imported to its end is most likely the same one, piped in again.
-    private func checkStream(_ sources: [StoredJob.Source], _ jobs: [StoredJob]) throws {
+    private func checkStream(_ sources: [StoredJob.Source]) throws {
         guard !run.again else { return }
-        let done = jobs.filter { $0.state == .finished }.flatMap(\.sources).map(\.description)
         for source in sources.map(\.description)
         where !source.isRepeatable && source.fingerprint != ProgramRecords.fingerprintOfNone {
-            guard done.contains(where: { !$0.isRepeatable && $0.fingerprint == source.fingerprint }) else { continue }
+            guard let fingerprint = source.fingerprint, try journal.hasFinishedStream(fingerprint) else { continue }
             throw ImportError(
                 .alreadyImported,
                 at: source.name,
@@ -278,38 +284,35 @@ package struct JobResolver {
 
     /// Where a new job may keep its chunks: interrupted jobs still need theirs, and finished ones may have been asked to
     /// leave theirs in place.
-    func freeDirectory(_ jobs: [StoredJob]) throws -> String {
+    ///
+    /// - Parameter replaced: a job whose place is to be taken; nil for none.
+    func freeDirectory(besides replaced: Int64?) throws -> String {
         let wanted = chunkDirectory
-        var taken = Set(jobs.filter { $0.state != .finished }.map(\.chunkDirectory))
-        if run.chunkDirectory == nil {
-            let left = try journal.leftFiles()
-            let finished = jobs.filter { job in
-                job.state == .finished && !job.takesChunks && !left.contains { $0.token == job.token }
-            }
-            for path in Set(finished.map(\.chunkDirectory)) where path.hasPrefix(wanted) {
-                guard let directory = try? ChunkDirectory(path: path, creates: false),
-                    let token = try? ChunkManifest.readWhatIsSound(in: directory)?.header.job,
-                    finished.contains(where: { $0.token == token })
-                else { continue }
-                taken.insert(path)
-            }
+        let needed = Set(try journal.unfinishedJobs().filter { $0.id != replaced }.map(\.chunkDirectory))
+        var (path, number) = (wanted, 2)
+        while try needed.contains(path) || hasChunksOfFinishedJob(path) {
+            path = "\(wanted)-\(number)"
+            number += 1
         }
-        guard taken.contains(wanted) else { return wanted }
-        var number = 2
-        while taken.contains("\(wanted)-\(number)") { number += 1 }
-        return "\(wanted)-\(number)"
+        return path
+    }
+
+    private func hasChunksOfFinishedJob(_ path: String) throws -> Bool {
+        guard run.chunkDirectory == nil, let directory = try? ChunkDirectory(path: path, creates: false),
+            let token = try? ChunkManifest.readWhatIsSound(in: directory)?.header.job
+        else { return false }
+        return try journal.isFinished(token: token) && !journal.leftFiles().contains { $0.token == token }
     }
 
     /// What it means to resume the store's last interrupted job.
     ///
     /// - Parameter maxErrors: how many rejects it may have from now on; nil to leave that as it is.
     package func decideToResume(_ maxErrors: ErrorLimit?) throws -> Decision {
-        let jobs = try journal.jobs()
-        if let open = jobs.last(where: { $0.state != .finished }) {
-            if let replacement = try replacement(for: open, jobs) { return replacement }
+        if let open = try journal.unfinishedJobs().last {
+            if let replacement = try replacement(for: open) { return replacement }
             return .resume(try resumed(open, maxErrors))
         }
-        guard let last = jobs.last else {
+        guard let last = try journal.lastJob() else {
             throw ImportError(.storeEmpty, at: store, "holds no import", advice: "Begin one with \(call: .importing).")
         }
         try checkIndexes(of: last)

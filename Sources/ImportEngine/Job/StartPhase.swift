@@ -59,7 +59,7 @@ package struct StartPhase {
         if !planned.takesChunks {
             var left = try journal.leftFiles()
             if let replacedChunks { left.append(replacedChunks) }
-            if context.options.chunkDirectory == nil, try journal.jobs().isEmpty, try place.removeLeft() {
+            if context.options.chunkDirectory == nil, try !journal.hasJobs(), try place.removeLeft() {
                 context.announce([
                     "\(planned.chunkDirectory.shownPath): chunks of an import whose store is gone are removed"
                 ])

@@ -45,8 +45,7 @@ package struct WithheldDeletionJob {
     }
 
     private func decide(_ number: Int64) throws -> StoredJob {
-        let jobs = try destination.read { try $0.jobs() }
-        guard let job = jobs.first(where: { $0.id == number }) else {
+        guard let job = try destination.read({ try $0.job(number) }) else {
             throw ImportError(
                 .jobNotFound,
                 at: context.store,

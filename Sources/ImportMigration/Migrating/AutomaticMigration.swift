@@ -73,7 +73,7 @@ package struct AutomaticMigration {
         guard let opened = try ReadOnlyStore.ifThere(store) else { return nil }
         defer { opened.close() }
         let before = try opened.read { database -> ModelDescription? in
-            guard try StoredJob.all(database).allSatisfy({ $0.state == .finished }) else { return nil }
+            guard try StoredJob.areAllFinished(database) else { return nil }
             return try StoredEntities.model(database)
         }
         guard let before, before != model, let merged = try merged(with: before) else { return nil }

@@ -120,7 +120,8 @@ public struct ModelMigration: Sendable {
         let plan: Plan
         let map: MigrationMapping
         let before: ModelDescription
-        let jobs: [StoredJob]
+        /// The number of the last one; 0 without any.
+        let lastJob: Int64
         /// How many rows there are, by what they are selected from.
         let counted: [String: Int64]
     }
@@ -130,7 +131,6 @@ public struct ModelMigration: Sendable {
         -> Prepared
     {
         try BookkeepingSchema.checkFormat(database, store: store)
-        let jobs = try database.hasTable("_import_job") ? StoredJob.all(database) : []
         guard let before = try StoredEntities.model(database) else {
             throw ImportError(
                 .storeEmpty,
@@ -139,7 +139,7 @@ public struct ModelMigration: Sendable {
                 advice: "Import something first: the tables are made as its model says."
             )
         }
-        guard jobs.allSatisfy({ $0.state == .finished }) else {
+        guard try StoredJob.areAllFinished(database) else {
             throw ImportError(
                 .migrationRefused,
                 at: store,
@@ -172,7 +172,7 @@ public struct ModelMigration: Sendable {
             plan: Plan(steps: survey.steps),
             map: map,
             before: before,
-            jobs: jobs,
+            lastJob: try StoredJob.last(database)?.id ?? 0,
             counted: survey.counted
         )
     }
@@ -211,7 +211,7 @@ public struct ModelMigration: Sendable {
         // Another program may have written since the plan was made.
         let prepared = try prepared(database, interruption, after: first)
         try prepared.plan.check(store)
-        let job = prepared.jobs.last?.id ?? 0
+        let job = prepared.lastJob
         let bookkeeping = MigrationBookkeeping(map: prepared.map, job: job, database: database)
         try Self.checkNewTables(prepared.map, database)
         let work = try TableRebuildPlan(prepared.map)

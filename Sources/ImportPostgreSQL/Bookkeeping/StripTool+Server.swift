@@ -19,7 +19,8 @@ extension StripTool {
         return try session.write { connection in
             let rejects = try connection.execute("SELECT count(*) FROM _import_reject WHERE state = 'open'").first
             let count = try rejects?.integer(0) ?? 0
-            try check(StoredJob.all(connection, label: store.label), count, at: store.label, allowsLoss: allowsLoss)
+            let open = try StoredJob.all(connection, label: store.label).first { $0.state != .finished }?.id
+            try check(open, count, at: store.label, allowsLoss: allowsLoss)
             let tables = try connection.execute(
                 """
                 SELECT format('%I', relname) FROM pg_class

@@ -57,20 +57,30 @@ public struct ServerInspection: Sendable {
         }
     }
 
-    /// All jobs of the schema, in the order in which they were started.
+    /// How many jobs the schema has.
     ///
     /// - Throws: `ImportError` as `status` does.
-    public func jobs() throws -> [StoreInspection.JobSummary] {
+    public func jobCount() throws -> Int {
+        try read { Int(try $0.execute("SELECT count(*) FROM _import_job").first?.integer(0) ?? 0) }
+    }
+
+    /// Jobs of the schema, in the order in which they were started.
+    ///
+    /// - Parameter limit: how many of the newest; nil for all.
+    /// - Throws: `ImportError` as `status` does.
+    public func jobs(newest limit: Int? = nil) throws -> [StoreInspection.JobSummary] {
         try read { connection in
             let times = try connection.execute(
                 """
                 SELECT id, to_char(started AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-                    to_char(finished AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') FROM _import_job ORDER BY id
-                """
+                    to_char(finished AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+                FROM _import_job ORDER BY id DESC LIMIT $1
+                """,
+                [limit.map { .integer(Int64($0)) } ?? .null]
             )
             guard !times.isEmpty else { throw noImport }
             let retries = Set(try StoredJob.all(connection, label: label).filter { $0.retry != nil }.map(\.id))
-            return try times.map { row in
+            return try times.reversed().map { row in
                 let report = try ServerReports(store: store).report(of: row.integer(0), connection)
                 return StoreInspection.JobSummary(
                     report,

@@ -40,7 +40,7 @@ package enum BookkeepingSchema {
     }
 
     /// The tables that a store with an import has.
-    package static let lasting = ["meta", "document", "job", "entity", "chunk", "merge", "addition"]
+    package static let lasting = ["meta", "document", "job", "source", "entity", "chunk", "merge", "addition"]
         .map { "_import_\($0)" }
 
     /// What takes a job back is read together.
@@ -82,18 +82,20 @@ package enum BookkeepingSchema {
             key TEXT PRIMARY KEY,           -- 'format'; the merge log's stamp; the highest row ids given in tables
             value INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
-        -- What jobs were done with and is too long to be written with each marker: models, each once, and lists of sources.
+        -- What jobs have in common, each text once.
         CREATE TABLE IF NOT EXISTS _import_document (
             id INTEGER PRIMARY KEY,
-            content TEXT NOT NULL           -- a model file, or JSON: of each source its description, shape and entities
+            kind TEXT NOT NULL,             -- 'model': a model file; 'options'; 'layout': a source's shape and entities
+            content TEXT NOT NULL           -- JSON
         ) STRICT;
         CREATE TABLE IF NOT EXISTS _import_job (
             id INTEGER PRIMARY KEY,
             token TEXT NOT NULL,            -- 32 hexadecimal digits, also in the manifest of its chunks
             state TEXT NOT NULL,            -- as in reports
             message TEXT,                   -- why it stopped
-            options TEXT NOT NULL,          -- JSON: what its result depends on
-            sources INTEGER NOT NULL REFERENCES _import_document (id),
+            options INTEGER NOT NULL REFERENCES _import_document (id),      -- what its result depends on, but for a model
+            given_model INTEGER REFERENCES _import_document (id),   -- NULL where it is inferred
+            is_given INTEGER NOT NULL,      -- 1 where a person has given it, and not the job that is retried
             model INTEGER REFERENCES _import_document (id), -- NULL until it is inferred
             is_model_final INTEGER NOT NULL DEFAULT 1,      -- 0 while it is inferred from what was read so far
             chunk_directory TEXT NOT NULL,
@@ -113,6 +115,18 @@ package enum BookkeepingSchema {
             commits INTEGER NOT NULL DEFAULT 0,
             seconds REAL NOT NULL DEFAULT 0
         ) STRICT;
+        CREATE INDEX IF NOT EXISTS _import_job_open ON _import_job (id) WHERE state <> 'finished';
+        CREATE INDEX IF NOT EXISTS _import_job_model ON _import_job (model, is_given);
+        -- The sources of a job.
+        CREATE TABLE IF NOT EXISTS _import_source (
+            job INTEGER NOT NULL,
+            position INTEGER NOT NULL,
+            key TEXT NOT NULL,              -- its path and member, or the hash of what a stream begins with
+            layout INTEGER NOT NULL REFERENCES _import_document (id),
+            description TEXT NOT NULL,      -- JSON
+            PRIMARY KEY (job, position)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX IF NOT EXISTS _import_source_key ON _import_source (key);
         -- The entities of a job, and how many records of each it has read and what became of them.
         CREATE TABLE IF NOT EXISTS _import_entity (
             job INTEGER NOT NULL,
@@ -404,11 +418,13 @@ package enum BookkeepingSchema {
         -- Jobs that are patches, undos or merges, or that can be undone.
         CREATE TABLE IF NOT EXISTS _import_change (
             job INTEGER PRIMARY KEY,
+            undoes INTEGER,                 -- the job that an undo takes back
             conflicts INTEGER NOT NULL DEFAULT 0,
             has_log INTEGER NOT NULL,       -- 1 where what it takes to undo it is kept
             is_ended INTEGER NOT NULL DEFAULT 0,
             header BLOB                     -- of its change set
         ) STRICT;
+        CREATE INDEX IF NOT EXISTS _import_change_undoes ON _import_change (undoes);
         -- While a patch runs: changes that wait for others, and conflicts that were found.
         CREATE TABLE IF NOT EXISTS _import_waiting_change (
             job INTEGER NOT NULL,

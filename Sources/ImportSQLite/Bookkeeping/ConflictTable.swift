@@ -19,12 +19,10 @@ package struct ConflictTable: Sendable {
             (undone, identifiers) = ([], [:])
             return
         }
-        let jobs = try StoredJob.all(database)
-        undone = Set(jobs.map(\.id).filter { StoredJob.isUndone($0, jobs) })
-        let leaving = Set(try Int64.fetchAll(database, sql: "SELECT DISTINCT job FROM _import_conflict"))
+        undone = try StoredJob.undone(database)
         var identifiers: [String: [String]] = [:]
-        for job in jobs where leaving.contains(job.id) {
-            identifiers.merge(job.change?.options.identifiers ?? [:]) { $1 }
+        for job in try Int64.fetchAll(database, sql: "SELECT DISTINCT job FROM _import_conflict ORDER BY job") {
+            identifiers.merge(try StoredJob.find(job, database)?.change?.options.identifiers ?? [:]) { $1 }
         }
         self.identifiers = identifiers
     }

@@ -12,10 +12,10 @@ package enum MigrationHistory {
         try database.count(table, where: "job >= \(job)") > 0
     }
 
-    /// A number in SQL: the last job before the last migration; 0 without one.
-    package static func lastJob(_ database: Database) throws -> String {
-        guard try database.hasTable(table) else { return "0" }
-        return "coalesce((SELECT job FROM \(table) ORDER BY id DESC LIMIT 1), 0)"
+    /// The last job before the last migration; 0 without one.
+    package static func lastJob(_ database: Database) throws -> Int64 {
+        guard try database.hasTable(table) else { return 0 }
+        return try Int64.fetchOne(database, sql: "SELECT job FROM \(table) ORDER BY id DESC LIMIT 1") ?? 0
     }
 
     /// The rest of a query: what it selects of the last migration and its `model`; empty where there can be none.
@@ -68,17 +68,22 @@ package enum MigrationHistory {
 
     /// Gives the model to all jobs, with the entities of theirs that are gone: their rejects are retried with it.
     private static func adopt(_ number: Int64, _ model: ModelDescription, _ database: Database) throws {
+        try database.execute(sql: "UPDATE _import_job SET model = ?, is_model_final = 1", arguments: [number])
         let names = Set(model.entities.map { BytewiseString($0.name) })
-        for (job, row) in try sources(database) {
-            var known = names
-            let gone = try StoredJob.sources(row).flatMap(\.entities).filter {
-                known.insert(BytewiseString($0)).inserted
+        var gone: [Int64: [String]] = [:]
+        for (layout, content) in try layouts(database) {
+            let missing = content.entities.filter { !names.contains(BytewiseString($0)) }
+            guard !missing.isEmpty else { continue }
+            let sql = "SELECT job FROM _import_source WHERE layout = ? ORDER BY job, position"
+            for job in try Int64.fetchAll(database, sql: sql, arguments: [layout]) {
+                for name in missing where !gone[job, default: []].contains(where: { $0.hasSameBytes(as: name) }) {
+                    gone[job, default: []].append(name)
+                }
             }
-            let own = gone.isEmpty ? number : try StoredJob.document(of: RemovedEntity.add(gone, to: model), database)
-            try database.execute(
-                sql: "UPDATE _import_job SET model = ?, is_model_final = 1 WHERE id = ?",
-                arguments: [own, job]
-            )
+        }
+        for (job, names) in gone.sorted(by: { $0.key < $1.key }) {
+            let own = try StoredJob.document(of: RemovedEntity.add(names, to: model), database)
+            try database.execute(sql: "UPDATE _import_job SET model = ? WHERE id = ?", arguments: [own, job])
         }
     }
 
@@ -86,24 +91,19 @@ package enum MigrationHistory {
     ///
     /// - Parameter names: the new ones by the old ones.
     package static func rename(_ names: [BytewiseString: String], _ database: Database) throws {
-        for (job, row) in try sources(database) {
-            let renamed = try StoredJob.sources(row).map { source in
-                var source = source
-                source.entities = source.entities.map { names[BytewiseString($0)] ?? $0 }
-                return source
-            }
-            try StoredJob.save(renamed, of: job, database)
+        for (layout, content) in try layouts(database) {
+            var renamed = content
+            renamed.entities = content.entities.map { names[BytewiseString($0)] ?? $0 }
+            try database.execute(
+                sql: "UPDATE _import_document SET content = ? WHERE id = ?",
+                arguments: [try BookkeepingJSON.encode(renamed), layout]
+            )
         }
     }
 
-    /// The documents with the jobs' sources, by job.
-    private static func sources(_ database: Database) throws -> [(job: Int64, row: BookkeepingRow)] {
-        try BookkeepingRow.fetchAll(
-            database,
-            from: "_import_document",
-            sql: """
-                SELECT job.id AS job, content FROM _import_job AS job JOIN _import_document AS own ON own.id = job.sources
-                """
-        ).map { (try $0.number("job"), $0) }
+    /// The documents with the layouts of sources, by their numbers.
+    private static func layouts(_ database: Database) throws -> [(number: Int64, content: StoredJob.Layout)] {
+        try BookkeepingRow.all(database, from: "_import_document", "WHERE kind = 'layout'")
+            .map { (try $0.number("id"), try StoredJob.Layout($0)) }
     }
 }

@@ -5,13 +5,123 @@ import ImportSources
 
 /// The rows of a job.
 extension StoredJob {
-    // MARK: Reading
+    // MARK: Finding
 
     /// All of the store's jobs, in order.
-    package static func all(_ database: Database) throws -> [StoredJob] {
+    package static func all(_ database: Database) throws -> [StoredJob] { try select(database, "ORDER BY id") }
+
+    /// The job with a number; nil where there is none.
+    package static func find(_ id: Int64, _ database: Database) throws -> StoredJob? {
+        try select(database, "WHERE id = ?", [id]).first
+    }
+
+    /// The newest job; nil where there is none.
+    package static func last(_ database: Database) throws -> StoredJob? {
+        try select(database, "ORDER BY id DESC LIMIT 1").first
+    }
+
+    /// The jobs that are not finished, in order.
+    package static func unfinished(_ database: Database) throws -> [StoredJob] {
+        try select(database, "WHERE state <> 'finished' ORDER BY id")
+    }
+
+    /// True if there is any job.
+    package static func isAnyThere(_ database: Database) throws -> Bool {
+        try database.hasTable("_import_job") && BookkeepingSchema.hasRows("_import_job", database)
+    }
+
+    /// True if all jobs are finished.
+    package static func areAllFinished(_ database: Database) throws -> Bool {
+        guard try database.hasTable("_import_job") else { return true }
+        return try !database.exists("SELECT 1 FROM _import_job WHERE state <> 'finished'")
+    }
+
+    /// The jobs that were started after one, in order.
+    package static func after(_ id: Int64, _ database: Database) throws -> [StoredJob] {
+        try select(database, "WHERE id > ? ORDER BY id", [id])
+    }
+
+    /// Up to `limit` jobs before one, the newest first.
+    package static func newest(_ limit: Int, before id: Int64 = .max, _ database: Database) throws -> [StoredJob] {
+        try select(database, "WHERE id < ? ORDER BY id DESC LIMIT ?", [id, limit])
+    }
+
+    /// The numbers of the jobs that have rows in a table with an index that begins with them, in order.
+    package static func numbers(in table: String, _ database: Database) throws -> [Int64] {
+        guard try database.hasTable(table) else { return [] }
+        // The index is searched once for each job, and not read to its end.
+        return try Int64.fetchAll(
+            database,
+            sql: """
+                WITH RECURSIVE jobs (job) AS (
+                    SELECT min(job) FROM \(table)
+                    UNION ALL SELECT (SELECT min(job) FROM \(table) AS next WHERE next.job > jobs.job) FROM jobs
+                    WHERE jobs.job IS NOT NULL
+                ) SELECT job FROM jobs WHERE job IS NOT NULL
+                """
+        )
+    }
+
+    /// The numbers of the jobs that have one of these sources, the newest first.
+    package static func numbers(withOneOf sources: [SourceDescription], _ database: Database) throws -> [Int64] {
+        let keys = sources.compactMap(\.key)
+        guard !keys.isEmpty, try database.hasTable("_import_source") else { return [] }
+        return try Int64.fetchAll(
+            database,
+            sql: """
+                SELECT DISTINCT job FROM _import_source WHERE key IN (SELECT value FROM json_each(?)) ORDER BY job DESC
+                """,
+            arguments: [try BookkeepingJSON.encode(keys)]
+        )
+    }
+
+    /// The number of the undo that takes back what a job has done, and is not undone itself; nil where none does.
+    package static func undo(of job: Int64, _ database: Database) throws -> Int64? {
+        guard try database.hasTable("_import_change") else { return nil }
+        let sql = "SELECT job FROM _import_change WHERE undoes = ?1 AND job > ?1 ORDER BY job"
+        return try Int64.fetchAll(database, sql: sql, arguments: [job]).first { try undo(of: $0, database) == nil }
+    }
+
+    /// The numbers of the jobs that are undone.
+    package static func undone(_ database: Database) throws -> Set<Int64> {
+        guard try database.hasTable("_import_change") else { return [] }
+        let sql = "SELECT DISTINCT undoes FROM _import_change WHERE undoes IS NOT NULL"
+        return try Int64.fetchSet(database, sql: sql).filter { try undo(of: $0, database) != nil }
+    }
+
+    /// The model of the newest job whose entities relate to one another; nil where there is none.
+    package static func lastGraphModel(_ database: Database) throws -> ModelDescription? {
+        guard try database.hasTable("_import_job") else { return nil }
+        let models = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT content, coalesce((SELECT id FROM _import_job WHERE model = document.id AND is_given = 0 ORDER BY id DESC), 0),
+                    coalesce((SELECT id FROM _import_job WHERE model = document.id AND is_given = 1 ORDER BY id DESC), 0)
+                FROM _import_document AS document WHERE kind = 'model'
+                """
+        )
+        var newest: (job: Int64, model: ModelDescription)?
+        while let row = try models.next() {
+            let job: Int64 = max(row[1], row[2])
+            guard job > newest?.job ?? 0 else { continue }
+            let model = BookkeepingRow(row, of: "_import_document", database)
+            guard let read = try? ModelDescription(stored: model.text("content")) else { throw model.damage("content") }
+            if !read.isFlat { newest = (job, read) }
+        }
+        return newest?.model
+    }
+
+    // MARK: Reading
+
+    private static func select(
+        _ database: Database,
+        _ rest: String,
+        _ arguments: StatementArguments = StatementArguments()
+    ) throws -> [StoredJob] {
         guard try database.hasTable("_import_job") else { return [] }
-        return try BookkeepingRow.fetchAll(database, from: "_import_job", sql: "SELECT * FROM _import_job ORDER BY id")
-            .map { try StoredJob($0, database) }
+        return try BookkeepingRow.all(database, from: "_import_job", rest, arguments).map {
+            try StoredJob($0, database)
+        }
     }
 
     private init(_ row: BookkeepingRow, _ database: Database) throws {
@@ -20,14 +130,14 @@ extension StoredJob {
         let state: ImportReport.State = try row.choice("state")
         let message = try row.optionalText("message")
         let isEnded = try Self.isEnded(id, database)
-        let stored: StoredOptions = try row.json("options")
+        guard let document = try Self.document("options", of: row, database) else { throw row.damage("options") }
+        let stored: StoredOptions = try document.json("content")
         let isModelFinal = try row.flag("is_model_final")
         let chunkDirectory = try row.text("chunk_directory")
         guard !chunkDirectory.isEmpty else { throw row.damage("chunk_directory") }
-        let sources = try Self.document("sources", of: row, database).map(Self.sources) ?? []
-        guard !sources.isEmpty else { throw row.damage("sources") }
+        let sources = try Self.sources(of: id, database)
         // The marker is in one of the sources, or after the last one.
-        guard try row.index("source") <= sources.count else { throw row.damage("source") }
+        guard !sources.isEmpty, try row.index("source") <= sources.count else { throw row.damage("source") }
         self.init(
             options: stored.options,
             takesChunks: stored.takesChunks,
@@ -39,13 +149,23 @@ extension StoredJob {
         )
         (self.id, self.token, self.state, self.message) = (id, token, state, message)
         (self.isEnded, keepsUndo, self.isModelFinal) = (isEnded, stored.keepsUndo, isModelFinal)
-        guard let stored = try Self.document("model", of: row, database) else { return }
-        let model = try? ModelDescription(stored: Array(stored.text("content").utf8))
-        let names = Set((model?.entities ?? []).map { BytewiseString($0.name) })
-        guard let model, sources.flatMap(\.entities).allSatisfy({ names.contains(BytewiseString($0)) }) else {
-            throw stored.damage("content")
+        options.model = try Self.model("given_model", of: row, database)?.model
+        guard let (model, document) = try Self.model("model", of: row, database) else { return }
+        let names = Set(model.entities.map { BytewiseString($0.name) })
+        guard sources.flatMap(\.entities).allSatisfy({ names.contains(BytewiseString($0)) }) else {
+            throw document.damage("content")
         }
         self.model = model
+    }
+
+    private static func model(_ column: String, of row: BookkeepingRow, _ database: Database) throws
+        -> (model: ModelDescription, document: BookkeepingRow)?
+    {
+        guard let document = try document(column, of: row, database) else { return nil }
+        guard let model = try? ModelDescription(stored: document.text("content")) else {
+            throw document.damage("content")
+        }
+        return (model, document)
     }
 
     /// The document that a column of a job leads to; nil for NULL.
@@ -58,13 +178,32 @@ extension StoredJob {
         return row
     }
 
-    /// The sources of a job, from its document.
-    package static func sources(_ row: BookkeepingRow) throws -> [Source] {
-        try row.json("content") { sources in
-            sources.allSatisfy { source in
-                source.description.isSound && source.entities.count == source.shape.paths.count
-                    && source.shape.paths.allSatisfy { (try? RecordPath($0)) != nil }
+    /// What a source is like, whatever file it is.
+    package struct Layout: Codable {
+        package let shape: SourceShape
+        package var entities: [String]
+
+        /// Reads the content of a document.
+        package init(_ row: BookkeepingRow) throws {
+            self = try row.json("content") { layout in
+                layout.entities.count == layout.shape.paths.count
+                    && layout.shape.paths.allSatisfy { (try? RecordPath($0)) != nil }
             }
+        }
+
+        init(_ source: Source) { (shape, entities) = (source.shape, source.entities) }
+    }
+
+    /// The sources of a job.
+    package static func sources(of job: Int64, _ database: Database) throws -> [Source] {
+        var layouts: [Int64: Layout] = [:]
+        return try BookkeepingRow.all(database, from: "_import_source", of: job, "ORDER BY position").map { row in
+            let description: SourceDescription = try row.json("description", where: \.isSound)
+            let number = try row.number("layout")
+            let layout = try layouts[number] ?? document("layout", of: row, database).map(Layout.init)
+            guard let layout else { throw row.damage("layout") }
+            layouts[number] = layout
+            return Source(description: description, shape: layout.shape, entities: layout.entities)
         }
     }
 
@@ -72,33 +211,52 @@ extension StoredJob {
 
     /// The number of the document with a model, which is made where it is not there.
     package static func document(of model: ModelDescription, _ database: Database) throws -> Int64 {
-        let text = model.encoded()
+        try document("model", model.encoded(), database)
+    }
+
+    private static func document(_ kind: String, _ content: String, _ database: Database) throws -> Int64 {
         let known = try Int64.fetchOne(
             database,
-            sql: "SELECT id FROM _import_document WHERE content = ? ORDER BY id DESC",
-            arguments: [text]
+            sql: "SELECT id FROM _import_document WHERE kind = ? AND content = ? ORDER BY id DESC",
+            arguments: [kind, content]
         )
         if let known { return known }
-        try database.execute(sql: "INSERT INTO _import_document (content) VALUES (?)", arguments: [text])
+        try database.execute(
+            sql: "INSERT INTO _import_document (kind, content) VALUES (?, ?)",
+            arguments: [kind, content]
+        )
         return database.lastInsertedRowID
+    }
+
+    /// The number of the document with the job's options.
+    private func optionsDocument(_ database: Database) throws -> Int64 {
+        var job = self
+        job.options.model = nil
+        return try Self.document("options", BookkeepingJSON.encode(StoredOptions(of: job)), database)
     }
 
     /// Adds the job to the store, without a model yet.
     package mutating func insert(_ database: Database) throws {
         try database.execute(
             sql: """
-                INSERT INTO _import_document (content) VALUES (:sources);
-                INSERT INTO _import_job (token, state, options, chunk_directory, started, sources)
-                VALUES (
-                    :token, :state, :options, :directory, strftime('%Y-%m-%dT%H:%M:%fZ'), last_insert_rowid()
-                );
+                INSERT INTO _import_job (token, state, options, given_model, is_given, chunk_directory, started)
+                VALUES (:token, :state, :options, :model, :isGiven, :directory, strftime('%Y-%m-%dT%H:%M:%fZ'))
                 """,
             arguments: [
-                "sources": try BookkeepingJSON.encode(sources), "token": token, "state": state.rawValue,
-                "options": try BookkeepingJSON.encode(StoredOptions(of: self)), "directory": chunkDirectory,
+                "token": token, "state": state.rawValue, "options": try optionsDocument(database),
+                "model": try options.model.map { try Self.document(of: $0, database) },
+                "isGiven": options.model != nil && retry != .file, "directory": chunkDirectory,
             ]
         )
         id = database.lastInsertedRowID
+        try saveSources(database)
+        if let undone = change?.undoes {
+            try BookkeepingSchema.make(["_import_change"], database)
+            try database.execute(
+                sql: "INSERT INTO _import_change (job, undoes, has_log) VALUES (?, ?, 0)",
+                arguments: [id, undone]
+            )
+        }
         try Marker().save(database, job: id)
     }
 
@@ -125,7 +283,7 @@ extension StoredJob {
     package func saveOptions(_ database: Database) throws {
         try database.execute(
             sql: "UPDATE _import_job SET options = ? WHERE id = ?",
-            arguments: [try BookkeepingJSON.encode(StoredOptions(of: self)), id]
+            arguments: [try optionsDocument(database), id]
         )
     }
 
@@ -137,10 +295,23 @@ extension StoredJob {
         )
     }
 
-    /// Writes what is known of a job's sources.
-    package static func save(_ sources: [Source], of job: Int64, _ database: Database) throws {
-        let sql = "UPDATE _import_document SET content = ? WHERE id = (SELECT sources FROM _import_job WHERE id = ?)"
-        try database.execute(sql: sql, arguments: [try BookkeepingJSON.encode(sources), job])
+    /// Writes what is known of the job's sources.
+    private func saveSources(_ database: Database) throws {
+        try database.execute(sql: "DELETE FROM _import_source WHERE job = ?", arguments: [id])
+        let statement = try database.cachedStatement(
+            sql: "INSERT INTO _import_source (job, position, key, layout, description) VALUES (?, ?, ?, ?, ?)"
+        )
+        var known: (layout: String, number: Int64)?
+        for (position, source) in sources.enumerated() {
+            let layout = try BookkeepingJSON.encode(Layout(source))
+            let number = try known.flatMap { $0.layout == layout ? $0.number : nil }
+                ?? Self.document("layout", layout, database)
+            known = (layout, number)
+            try statement.execute(arguments: [
+                id, position, source.description.key ?? source.description.fingerprint ?? "", number,
+                try BookkeepingJSON.encode(source.description),
+            ])
+        }
     }
 
     /// Takes over what is known of the sources now, after they were found to be the same.
@@ -148,6 +319,6 @@ extension StoredJob {
         for (position, description) in descriptions.enumerated() where position < sources.count {
             sources[position].description = description
         }
-        try Self.save(sources, of: id, database)
+        try saveSources(database)
     }
 }

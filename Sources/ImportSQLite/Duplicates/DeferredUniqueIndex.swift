@@ -81,7 +81,7 @@ struct DeferredUniqueIndex {
     /// - Throws: `ImportError` with `.usage` where that takes the other job's sources.
     static func settle(tables: [String], _ database: Database) throws -> [MergeNotification] {
         let tables = Set(tables.map(\.asciiLowercased))
-        return try StoredJob.all(database).compactMap { job in
+        return try StoredJob.unfinished(database).compactMap { job in
             let isShared = job.model?.entities.contains { tables.contains($0.table.asciiLowercased) } ?? false
             guard isShared else { return nil }
             let changes = try settle(job, database)

@@ -40,7 +40,7 @@ enum AppendMode {
     /// Ends those that append to some of these tables, as another job comes to them.
     static func end(tables: [String], _ database: Database) throws {
         let tables = Set(tables.map(\.asciiLowercased))
-        for job in try StoredJob.all(database) where try exists(job.id, database) {
+        for job in try StoredJob.unfinished(database) where try exists(job.id, database) {
             guard let model = job.model, model.tables.contains(where: { tables.contains($0.asciiLowercased) }) else {
                 continue
             }

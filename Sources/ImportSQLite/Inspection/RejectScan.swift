@@ -34,7 +34,9 @@ package struct RejectScan {
         guard try database.hasTable("_import_job") else { return nil }
         self.selection = selection
         names = try Dictionary(
-            uniqueKeysWithValues: StoredJob.all(database).map { ($0.id, $0.sources.map(\.description.displayName)) }
+            uniqueKeysWithValues: StoredJob.numbers(in: "_import_reject", database).map {
+                ($0, try StoredJob.sources(of: $0, database).map(\.description.displayName))
+            }
         )
     }
 

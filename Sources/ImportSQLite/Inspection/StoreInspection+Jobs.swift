@@ -97,15 +97,23 @@ extension StoreInspection {
         }
     }
 
-    /// All jobs of the store, in the order in which they were started.
+    /// Jobs of the store, in the order in which they were started.
+    ///
+    /// - Parameter limit: how many of the newest; nil for all.
+    /// - Throws: `ImportError` as `status` does.
+    public func jobs(newest limit: Int? = nil) throws -> [JobSummary] {
+        try read { database in
+            let jobs = try StoredJob.newest(limit ?? .max, database)
+            guard !jobs.isEmpty else { throw noImport }
+            return try jobs.reversed().map { try summary(of: $0, database) }
+        }
+    }
+
+    /// How many jobs the store has.
     ///
     /// - Throws: `ImportError` as `status` does.
-    public func jobs() throws -> [JobSummary] {
-        try read { database in
-            let jobs = try StoredJob.all(database)
-            guard !jobs.isEmpty else { throw noImport }
-            return try jobs.map { try summary(of: $0, database) }
-        }
+    public func jobCount() throws -> Int {
+        try read { Int(try $0.count("_import_job", where: "1")) }
     }
 
     package func summary(of job: StoredJob, _ database: Database) throws -> JobSummary {
@@ -135,11 +143,10 @@ extension StoreInspection {
 
     /// The job that has undone a job; nil where none has.
     package func undo(of job: StoredJob, _ database: Database) throws -> Int64? {
-        // Few stores have any, and those who watch one ask often.
-        guard try database.exists("SELECT 1 FROM _import_job WHERE id > ? AND instr(options, '\"undoes\"')", [job.id]),
-            let undo = try StoredJob.undo(of: job.id, StoredJob.all(database)), undo.state == .finished
-        else { return nil }
-        return undo.id
+        guard let undo = try StoredJob.undo(of: job.id, database), try StoredJob.isFinished(undo, database) else {
+            return nil
+        }
+        return undo
     }
 
     /// The counts of all entities of a job.

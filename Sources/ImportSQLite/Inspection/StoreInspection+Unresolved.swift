@@ -34,9 +34,8 @@ extension StoreInspection {
     /// - Throws: `ImportError` as `status` does, and what `body` throws.
     public func forEachUnresolved(_ body: (UnresolvedReference) throws -> Void) throws {
         try read { database in
-            let jobs = try StoredJob.all(database)
-            guard !jobs.isEmpty else { throw noImport }
-            guard let model = jobs.last(where: { $0.model?.isFlat == false })?.model else { return }
+            guard try StoredJob.isAnyThere(database) else { throw noImport }
+            guard let model = try StoredJob.lastGraphModel(database) else { return }
             let layout = try ModelLayout(importing: model)
             let statements = try LinkStatementCache(database)
             for relationship in layout.relationships.indices {

@@ -10,7 +10,7 @@ extension StoreInspection {
         let layout = try ModelLayout(importing: model)
         let subject = "job \(job.id)"
         var checks = [Self.nestedCheck(subject, report)]
-        let later = try StoredJob.all(database).filter { $0.id > job.id }
+        let later = try StoredJob.after(job.id, database)
         guard job.state == .finished, later.allSatisfy({ $0.model?.isFlat == true }),
             try !MigrationHistory.isSuperseded(job.id, database),
             try layout.tables.allSatisfy({ try database.tableExists($0.name) })

@@ -27,13 +27,13 @@ public struct StoreInspection: Sendable {
     /// - Throws: `ImportError`: `.noInput` when the file does not exist or has no import.
     public func status() throws -> ImportReport {
         try read { database in
-            try report(of: resumable(StoredJob.all(database)), database)
+            try report(of: resumable(database), database)
         }
     }
 
     /// The job that `resume` would resume: the last unfinished one, or else the last one.
-    package func resumable(_ jobs: [StoredJob]) throws -> StoredJob {
-        guard let job = jobs.last(where: { $0.state != .finished }) ?? jobs.last else { throw noImport }
+    package func resumable(_ database: Database) throws -> StoredJob {
+        guard let job = try StoredJob.unfinished(database).last ?? StoredJob.last(database) else { throw noImport }
         return job
     }
 
@@ -42,7 +42,7 @@ public struct StoreInspection: Sendable {
     /// - Throws: `ImportError` as `status` does.
     public func unfinished() throws -> [ImportReport] {
         try read { database in
-            try StoredJob.all(database).filter { $0.state != .finished }.map { try report(of: $0, database) }
+            try StoredJob.unfinished(database).map { try report(of: $0, database) }
         }
     }
 
@@ -52,19 +52,17 @@ public struct StoreInspection: Sendable {
     /// - Throws: `ImportError` as `status` does; `.noInput` when there is no such job.
     public func status(of job: Int64) throws -> ImportReport {
         try read { database in
-            let jobs = try StoredJob.all(database)
-            guard let job = jobs.first(where: { $0.id == job }) else {
-                let numbers = jobs.count == 1 ? "the job \(jobs[0].id)" : "\(jobs.count) jobs"
-                throw jobs.isEmpty
-                    ? noImport
-                    : ImportError(
-                        .jobNotFound,
-                        at: store,
-                        "has no job \(job)",
-                        advice: "It has \(numbers); \(call: .status) lists them."
-                    )
+            guard let found = try StoredJob.find(job, database) else {
+                guard let last = try StoredJob.last(database)?.id else { throw noImport }
+                let count = try database.count("_import_job", where: "1")
+                throw ImportError(
+                    .jobNotFound,
+                    at: store,
+                    "has no job \(job)",
+                    advice: "It has \(count == 1 ? "the job \(last)" : "\(count) jobs"); \(call: .status) lists them."
+                )
             }
-            return try report(of: job, database)
+            return try report(of: found, database)
         }
     }
 

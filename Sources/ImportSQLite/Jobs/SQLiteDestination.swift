@@ -82,7 +82,7 @@ package final class SQLiteDestination: OrderedDestination, RecordDestination {
         guard let file, let reader = try? StoreConnection.reader(path) else { return }
         let found = try? reader.read { database in
             try BookkeepingSchema.checkFormat(database, store: path)
-            let isOver = try StoredJob.all(database).allSatisfy { $0.state == .finished }
+            let isOver = try StoredJob.areAllFinished(database)
             let leavesWAL = try isOver && !WALMode.isKept(database)
             let isNeeded = try !RecordedFile.left(database).isEmpty || leavesWAL && WALMode.isOn(database)
             return (isNeeded: isNeeded, leavesWAL: leavesWAL)

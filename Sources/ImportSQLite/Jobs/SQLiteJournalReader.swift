@@ -20,6 +20,53 @@ extension SQLiteJournalReader {
 
     package func jobs() throws -> [StoredJob] { try readIfThere(StoredJob.all) ?? [] }
 
+    package func hasJobs() throws -> Bool { try readIfThere(StoredJob.isAnyThere) ?? false }
+
+    package func job(_ id: Int64) throws -> StoredJob? { try readIfThere { try StoredJob.find(id, $0) } ?? nil }
+
+    package func lastJob() throws -> StoredJob? { try readIfThere(StoredJob.last) ?? nil }
+
+    package func unfinishedJobs() throws -> [StoredJob] { try readIfThere(StoredJob.unfinished) ?? [] }
+
+    package func undo(of job: Int64) throws -> StoredJob? {
+        try readIfThere { database in
+            try StoredJob.undo(of: job, database).flatMap { try StoredJob.find($0, database) }
+        } ?? nil
+    }
+
+    package func forEachJob(_ body: (StoredJob) throws -> Bool) throws {
+        var last = Int64.max
+        while true {
+            let page = try readIfThere { try StoredJob.newest(10, before: last, $0) } ?? []
+            for job in page {
+                guard try body(job) else { return }
+                last = job.id
+            }
+            if page.isEmpty { return }
+        }
+    }
+
+    package func forEachJob(
+        withOneOf sources: [SourceDescription],
+        _ body: (StoredJob) throws -> Bool
+    ) throws {
+        for number in try readIfThere({ try StoredJob.numbers(withOneOf: sources, $0) }) ?? [] {
+            guard let job = try job(number), try body(job) else { return }
+        }
+    }
+
+    package func hasFinishedStream(_ fingerprint: String) throws -> Bool {
+        try readIfThere { try StoredJob.hasFinishedStream(fingerprint, $0) } ?? false
+    }
+
+    package func isFinished(token: String) throws -> Bool {
+        try readIfThere { try StoredJob.isFinished(token: token, $0) } ?? false
+    }
+
+    package func recordPaths(of entities: Set<String>, excluding job: Int64?) throws -> [String: [RecordPath]] {
+        try readIfThere { try StoredJob.recordPaths(of: entities, excluding: job, $0) } ?? [:]
+    }
+
     package func presence(of job: StoredJob, entities: [String]?) throws -> JobPresence {
         try readIfThere { try job.presence(of: entities, $0) } ?? .whole
     }

@@ -69,7 +69,7 @@ package final class StoreSession: SQLiteJournalReader {
     }
 
     /// Whether the store has any job; a job that turns out to be impossible is taken out again.
-    var holdsJobs: Bool { isClosed ? true : (try? database.read { try !StoredJob.all($0).isEmpty }) ?? true }
+    var holdsJobs: Bool { isClosed ? true : (try? database.read(StoredJob.isAnyThere)) ?? true }
 
     /// One transaction.
     ///

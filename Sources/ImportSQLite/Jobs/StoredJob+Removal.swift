@@ -11,14 +11,8 @@ extension StoredJob {
     /// - Throws: `ImportError` when the rows that it inserted cannot be told from others.
     package func remove(_ database: Database) throws -> MergeNotification? {
         let merge = try clear(database)
-        try database.delete(job: id, from: ["_import_index"])
-        try database.execute(
-            sql: """
-                DELETE FROM _import_document WHERE id = (SELECT sources FROM _import_job WHERE id = :job);
-                DELETE FROM _import_job WHERE id = :job;
-                """,
-            arguments: ["job": id]
-        )
+        try database.delete(job: id, from: ["_import_index", "_import_source"])
+        try database.execute(sql: "DELETE FROM _import_job WHERE id = ?", arguments: [id])
         return merge
     }
 

@@ -26,25 +26,23 @@ package enum StoredEntities {
         let models = try Row.fetchAll(
             database,
             sql: """
-                SELECT model.content AS model, max(job.id) AS last, max(
-                    CASE WHEN json_valid(job.options) THEN
-                        json_extract(job.options, '$.model') IS NOT NULL
-                        AND json_extract(job.options, '$.retry') IS NOT 'file'
-                    ELSE 0 END
-                ) AS is_given, max(EXISTS (
-                    SELECT 1 FROM _import_entity AS counts
-                    WHERE counts.job = job.id AND inserted + updated + unchanged + ignored > 0
-                )) AS has_taken
-                FROM _import_job AS job JOIN _import_document AS model ON model.id = job.model
-                WHERE job.id IS NOT :job AND job.id > \(MigrationHistory.lastJob(database)) GROUP BY model.id
+                SELECT content AS model, max(inferred, given) AS last, given > 0 AS is_given, EXISTS (
+                    SELECT 1 FROM _import_job AS job JOIN _import_entity AS counts ON counts.job = job.id
+                    WHERE job.model = document.id AND job.id > :last AND job.id IS NOT :job
+                        AND inserted + updated + unchanged + ignored > 0
+                ) AS has_taken
+                FROM (
+                    SELECT id, content, \(Self.newest(isGiven: false)) AS inferred, \(Self.newest(isGiven: true)) AS given
+                    FROM _import_document WHERE kind = 'model'
+                ) AS document WHERE last > 0
                 \(MigrationHistory.model("UNION ALL SELECT model.content, migration.job, 1, 1", database)) ORDER BY last
                 """,
-            arguments: ["job": job]
+            arguments: ["job": job, "last": MigrationHistory.lastJob(database)]
         )
         var tables: [BytewiseString] = []
         var all: [BytewiseString: Described] = [:]
         for row in models {
-            guard let model = try? ModelDescription(stored: Array((row["model"] as String).utf8)) else { continue }
+            guard let model = try? ModelDescription(stored: row["model"] as String) else { continue }
             for entity in model.entities {
                 let table = ExistingEntity.folded(entity.table)
                 if all[table] == nil { tables.append(table) }
@@ -55,6 +53,13 @@ package enum StoredEntities {
             }
         }
         return tables.compactMap { all[$0] }
+    }
+
+    /// In SQL, the newest job of a model, after `:last` and not `:job`; 0 where there is none.
+    static func newest(isGiven: Bool) -> String {
+        // Both are searched in an index, which has the numbers of jobs in order.
+        let jobs = "model = _import_document.id AND is_given = \(isGiven ? 1 : 0) AND id > :last AND id IS NOT :job"
+        return "coalesce((SELECT id FROM _import_job WHERE \(jobs) ORDER BY id DESC LIMIT 1), 0)"
     }
 
     /// An entity with an attribute for each of these columns.

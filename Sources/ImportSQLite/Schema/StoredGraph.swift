@@ -163,16 +163,16 @@ extension StoredEntities {
         let texts = try String.fetchAll(
             database,
             sql: """
-                SELECT model FROM (
-                    SELECT model.content AS model, max(job.id) AS last
-                    FROM _import_job AS job JOIN _import_document AS model ON model.id = job.model
-                    WHERE job.id > \(MigrationHistory.lastJob(database)) GROUP BY model.id
+                SELECT content FROM (
+                    SELECT content, max(\(Self.newest(isGiven: false)), \(Self.newest(isGiven: true))) AS last
+                    FROM _import_document WHERE kind = 'model' AND last > 0
                     \(MigrationHistory.model("UNION ALL SELECT model.content, migration.job", database))
                 ) ORDER BY last
-                """
+                """,
+            arguments: ["job": nil, "last": MigrationHistory.lastJob(database)]
         )
         // A model that cannot be read is none, for readers; `verify` says so.
-        let models = texts.compactMap { try? ModelDescription(stored: Array($0.utf8)) }.filter { !$0.isFlat }
+        let models = texts.compactMap { try? ModelDescription(stored: $0) }.filter { !$0.isFlat }
         guard let last = models.last else { return nil }
         var all = ModelDescription(entities: [])
         for model in models { all.add(model) }

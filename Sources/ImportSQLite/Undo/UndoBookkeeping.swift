@@ -13,12 +13,11 @@ package enum UndoBookkeeping {
     ///
     /// - Parameter undone: the job that it undoes: an undo, where something is done again.
     package static func follow(_ undone: Int64, _ database: Database) throws {
-        let jobs = try StoredJob.all(database)
         var job = undone
-        while let next = jobs.first(where: { $0.id == job })?.change?.undoes, next < job { job = next }
-        let isUndone = StoredJob.isUndone(job, jobs)
+        while let next = try StoredJob.find(job, database)?.change?.undoes, next < job { job = next }
+        let isUndone = try StoredJob.undo(of: job, database) != nil
         try isUndone ? RetryOutcome.unsettle(job, database) : RetryOutcome.settleAgain(job, database)
-        let allUndone = jobs.map(\.id).filter { StoredJob.isUndone($0, jobs) }.map(String.init).joined(separator: ", ")
+        let allUndone = try StoredJob.undone(database).map(String.init).joined(separator: ", ")
         try database.execute(
             sql: """
                 UPDATE _import_reject SET state = 'undone' WHERE state = 'open' AND job IN (\(allUndone));

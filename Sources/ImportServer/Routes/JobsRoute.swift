@@ -1,20 +1,28 @@
 import Importer
 
-/// `/api/jobs`: all jobs of the store, each with its report.
+/// `/api/jobs`: the newest jobs of the store, or those before one, each with its report.
 struct JobsRoute: Sendable {
-    /// Reports of more jobs than these are left out, those of the first ones.
-    private static let mostReports = 20
+    /// How many are on a page.
+    static let limit = 20
 
     let routes: Routes
 
-    func answer() async throws -> Response {
+    func answer(_ request: Request) async throws -> Response {
         let hidesValues = routes.options.hidesValues
-        let jobs = try await routes.inspect { try $0.jobDetails(reports: Self.mostReports) } ?? []
-        return try Response(encoding: Content(jobs: jobs.map { Job(details: $0, hidesValues: hidesValues) }))
+        let before = request.parameter("before").flatMap { Int64($0) } ?? .max
+        let page = try await routes.inspect { try $0.jobDetails(before: before, limit: Self.limit) }
+        let jobs = page?.jobs.map { Job(details: $0, hidesValues: hidesValues) } ?? []
+        return try Response(encoding: Content(jobs: jobs, hasEarlier: page?.hasEarlier ?? false))
     }
 
     private struct Content: Encodable {
         let jobs: [Job]
+        let hasEarlier: Bool
+
+        private enum CodingKeys: String, CodingKey {
+            case jobs
+            case hasEarlier = "has_earlier"
+        }
     }
 
     private struct Job: Encodable {
@@ -32,7 +40,7 @@ struct JobsRoute: Sendable {
             if !settings.isEmpty {
                 try container.encode(Dictionary(settings.map { ($0.name, $0.text) }) { $1 }, forKey: .options)
             }
-            try container.encodeIfPresent(details.report, forKey: .report)
+            try container.encode(details.report, forKey: .report)
         }
     }
 }

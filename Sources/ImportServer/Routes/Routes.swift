@@ -33,7 +33,7 @@ struct Routes: Sendable {
         case ("rejects", 0): return try await RejectsRoute(routes: self).answer(request)
         case ("reject", 1): return try await RejectsRoute(routes: self).answer(number: rest[0])
         case ("ledger", 0): return try await LedgerRoute(routes: self).answer()
-        case ("jobs", 0): return try await JobsRoute(routes: self).answer()
+        case ("jobs", 0): return try await JobsRoute(routes: self).answer(request)
         default: throw notFound(request)
         }
     }

@@ -7,9 +7,14 @@ struct StatusRoute: Sendable {
 
     func answer() async throws -> Response {
         let status = try await routes.inspect { inspection in
-            let overview = try inspection.overview()
-            let (report, unfinished, jobs) = (overview.report, overview.unfinished, overview.jobs)
-            return (StatusReport(report: report, unfinished: unfinished, jobs: jobs), overview.sources)
+            let overview = try inspection.overview(jobs: JobsRoute.limit)
+            let report = StatusReport(
+                report: overview.report,
+                unfinished: overview.unfinished,
+                jobs: overview.jobs,
+                jobCount: overview.jobCount
+            )
+            return (report, overview.sources)
         }
         let (findings, store) = (routes.observer.last, routes.options.store)
         return try Response(encoding: Content(status: status, findings: findings, store: store))

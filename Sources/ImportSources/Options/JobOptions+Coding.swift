@@ -7,7 +7,7 @@ extension ModelDescription: Codable {
     /// - Throws: `DecodingError` where it is none.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        guard let model = try? ModelDescription(stored: Array(container.decode(String.self).utf8)) else {
+        guard let model = try? ModelDescription(stored: container.decode(String.self)) else {
             throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a model")
         }
         self = model

@@ -31,9 +31,9 @@ extension StoreInspection {
             let open = try database.count("_import_reject", where: "state = 'open'")
             var places: [ErrorCounts.Key: Int] = [:]
             var groups: [ErrorGroup] = []
-            for job in try StoredJob.all(database) {
-                let sources = job.sources.map(\.description.displayName)
-                for group in try ErrorGroupTable.groups(database, job: job.id, sources: sources) {
+            for job in try StoredJob.numbers(in: ErrorGroupTable.name, database) {
+                let sources = try StoredJob.sources(of: job, database).map(\.description.displayName)
+                for group in try ErrorGroupTable.groups(database, job: job, sources: sources) {
                     let key = ErrorCounts.Key(group)
                     if let place = places[key] {
                         groups[place] = groups[place].adding(group.count)
@@ -79,8 +79,8 @@ extension StoreInspection {
         let names = try opened.read { database in
             try key.isRest
                 ? Set(
-                    StoredJob.all(database).flatMap { job in
-                        try ErrorGroupTable.groups(database, job: job.id, sources: []).map { ErrorCounts.Key($0) }
+                    StoredJob.numbers(in: ErrorGroupTable.name, database).flatMap { job in
+                        try ErrorGroupTable.groups(database, job: job, sources: []).map { ErrorCounts.Key($0) }
                     }
                 ) : []
         }

@@ -22,7 +22,7 @@ extension StoreInspection {
         try read { database in
             guard try database.hasTable("_import_addition"),
                 let number = try InsertedRowRanges.job(of: rowID, in: table, database),
-                let job = try StoredJob.all(database).first(where: { $0.id == number })
+                let job = try StoredJob.find(number, database)
             else { return nil }
             let chunk = try chunk(of: rowID, in: table, job: number, database)
             let sources = job.sources.map(\.description.displayName)

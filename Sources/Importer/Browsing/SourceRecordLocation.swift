@@ -100,7 +100,7 @@ private struct SourceRecordSearch {
     init?(_ rowID: Int64, in table: String, _ database: Database) throws {
         guard try database.hasTable("_import_addition"),
             let number = try InsertedRowRanges.job(of: rowID, in: table, database),
-            let job = try StoredJob.all(database).first(where: { $0.id == number }),
+            let job = try StoredJob.find(number, database),
             job.change == nil, job.retry == nil, job.isReadableAgain, job.options.skip == 0, let model = job.model,
             let entity = model.entities.first(where: { $0.table.asciiLowercased == table.asciiLowercased })
         else { return nil }

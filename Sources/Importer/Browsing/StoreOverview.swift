@@ -8,8 +8,10 @@ package struct StoreOverview: Sendable {
     package let report: ImportReport
     /// The reports of all jobs that are not finished, in the order in which they were started.
     package let unfinished: [ImportReport]
-    /// All jobs in that order.
+    /// The newest jobs, in that order.
     package let jobs: [StoreInspection.JobSummary]
+    /// How many jobs there are.
+    package let jobCount: Int
     /// How far each source of the report's job is, in their order.
     package let sources: [StoreInspection.SourceProgress]
 }
@@ -19,43 +21,47 @@ package struct JobDetails: Sendable {
     package let summary: StoreInspection.JobSummary
     /// As far as they are kept, and not what they are without being given.
     package let settings: [JobSetting]
-    /// Nil where it was not asked for.
-    package let report: ImportReport?
+    package let report: ImportReport
 }
 
 extension StoreInspection {
     /// What the store's imports have come to.
     ///
+    /// - Parameter limit: how many of the newest jobs are listed.
     /// - Throws: `ImportError` as `status` does.
-    package func overview() throws -> StoreOverview {
+    package func overview(jobs limit: Int) throws -> StoreOverview {
         try read { database in
-            let jobs = try StoredJob.all(database)
-            let job = try resumable(jobs)
-            let unfinished = try jobs.filter { $0.state != .finished }.map { try report(of: $0, database) }
+            let job = try resumable(database)
+            let unfinished = try StoredJob.unfinished(database).map { try report(of: $0, database) }
             return StoreOverview(
                 report: try unfinished.last ?? report(of: job, database),
                 unfinished: unfinished,
-                jobs: try jobs.map { try summary(of: $0, database) },
+                jobs: try StoredJob.newest(limit, database).reversed().map { try summary(of: $0, database) },
+                jobCount: Int(try database.count("_import_job", where: "1")),
                 sources: try sources(of: job, database)
             )
         }
     }
 
-    /// All jobs of the store, in the order in which they were started.
+    /// Jobs of the store with their reports, in the order in which they were started.
     ///
-    /// - Parameter reports: of how many of the last ones the report is read, too.
+    /// - Parameters:
+    ///   - job: the number of a job; those before it are meant.
+    ///   - limit: how many of these at most, the newest.
+    /// - Returns: the jobs, and whether there are others before them.
     /// - Throws: `ImportError` as `status` does.
-    package func jobDetails(reports: Int) throws -> [JobDetails] {
+    package func jobDetails(before job: Int64, limit: Int) throws -> (jobs: [JobDetails], hasEarlier: Bool) {
         try read { database in
-            let jobs = try StoredJob.all(database)
-            guard !jobs.isEmpty else { throw noImport }
-            return try jobs.enumerated().map { place, job in
+            guard try StoredJob.isAnyThere(database) else { throw noImport }
+            let jobs = try StoredJob.newest(limit + 1, before: job, database)
+            let details = try jobs.prefix(limit).reversed().map { job in
                 JobDetails(
                     summary: try summary(of: job, database),
                     settings: job.settings,
-                    report: place < jobs.count - reports ? nil : try report(of: job, database)
+                    report: try report(of: job, database)
                 )
             }
+            return (details, jobs.count > limit)
         }
     }
 
@@ -63,6 +69,6 @@ extension StoreInspection {
     ///
     /// - Throws: `ImportError` as `status` does.
     package func ledger() throws -> [String: [String: [String: Int64]]] {
-        try read { try ledger(of: resumable(StoredJob.all($0)), $0) }
+        try read { try ledger(of: resumable($0), $0) }
     }
 }

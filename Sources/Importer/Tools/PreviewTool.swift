@@ -117,7 +117,7 @@ struct PreviewTool {
         }
         let notices = progress.snapshot.messages
         let inspection = StoreInspection(store: own)
-        let report = try? inspection.status(of: inspection.jobs().last?.job ?? 0)
+        let report = try? inspection.status(of: inspection.jobs(newest: 1).last?.job ?? 0)
         return (report, message?.replacing(own, with: store), notices.map { $0.replacing(own, with: store) })
     }
 

@@ -100,10 +100,9 @@ public struct StripTool: Sendable {
         let conflicts = try StoreConflicts(of: store).count()
         let inspection = StoreInspection(store: store)
         return try inspection.read { database in
-            let jobs = try StoredJob.all(database)
-            guard !jobs.isEmpty else { throw inspection.noImport }
+            guard try StoredJob.isAnyThere(database) else { throw inspection.noImport }
             let rejects = try database.count("_import_reject", where: "state = 'open'")
-            try Self.check(jobs, rejects, at: store, allowsLoss: allowsLoss)
+            try Self.check(StoredJob.unfinished(database).first?.id, rejects, at: store, allowsLoss: allowsLoss)
             guard conflicts == 0 else {
                 throw ImportError(
                     .jobUnfinished,
@@ -117,12 +116,14 @@ public struct StripTool: Sendable {
     }
 
     /// Makes sure that no job is unfinished, and that rejects may go.
-    package static func check(_ jobs: [StoredJob], _ rejects: Int64, at store: String, allowsLoss: Bool) throws {
-        if let open = jobs.first(where: { $0.state != .finished }) {
+    ///
+    /// - Parameter open: a job that is not finished; nil where there is none.
+    package static func check(_ open: Int64?, _ rejects: Int64, at store: String, allowsLoss: Bool) throws {
+        if let open {
             throw ImportError(
                 .jobUnfinished,
                 at: store,
-                "job \(open.id) is not finished",
+                "job \(open) is not finished",
                 advice: "Finish it with \(call: .resuming(store: store)) first."
             )
         }

@@ -190,14 +190,14 @@ package final class StoreWatch {
 
     private func readJob(_ row: BookkeepingRow, _ database: Database) throws -> Job {
         let id = try row.number("id")
-        let sources =
-            try BookkeepingRow.first(
-                database,
-                from: "_import_document",
-                "WHERE id = (SELECT sources FROM _import_job WHERE id = ?)",
-                [id]
-            ).map(StoredJob.sources)?.map(\.description) ?? []
-        let options = try row.json("options", as: StoredOptions.self)
+        let sources = try StoredJob.sources(of: id, database).map(\.description)
+        let document = try BookkeepingRow.first(
+            database,
+            from: "_import_document",
+            "WHERE id = ?",
+            [row.number("options")]
+        )
+        guard let options = try document?.json("content", as: StoredOptions.self) else { throw row.damage("options") }
         let token = try row.text("token")
         return Job(
             id: id,

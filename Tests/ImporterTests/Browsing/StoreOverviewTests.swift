@@ -15,22 +15,25 @@ struct StoreOverviewTests {
         }
         let alone = StoreInspection(store: job.store)
         let open = try #require(try StoreReader(awaiting: job.store).inspection(Interruption()))
-        let overview = try open.overview()
+        let overview = try open.overview(jobs: 20)
         #expect(overview.report == (try alone.status()) && overview.report.job == 2)
         #expect(overview.unfinished == (try alone.unfinished()) && overview.unfinished.map(\.job) == [1, 2])
         #expect(overview.jobs == (try alone.jobs()) && overview.jobs.count == 3)
         #expect(overview.sources.map(\.records) == [3])
         #expect(try open.ledger() == alone.status().ledger)
-        let details = try open.jobDetails(reports: 2)
-        #expect(details.map(\.summary) == overview.jobs)
-        #expect(try details.map(\.report) == [nil, alone.status(of: 2), alone.status(of: 3)])
+        #expect(try open.overview(jobs: 2).jobs == Array(overview.jobs.suffix(2)) && overview.jobCount == 3)
+        let newest = try open.jobDetails(before: .max, limit: 2)
+        #expect(newest.hasEarlier && newest.jobs.map(\.summary) == Array(overview.jobs.suffix(2)))
+        #expect(try newest.jobs.map(\.report) == [alone.status(of: 2), alone.status(of: 3)])
+        let first = try open.jobDetails(before: 2, limit: 2)
+        #expect(!first.hasEarlier && first.jobs.map(\.summary) == [overview.jobs[0]])
     }
 
     @Test func tablesThatAreMadeLaterAreSeen() throws {
         let job = try LibraryImport(Self.records)
         _ = try job.pipeline(JobOptions()).run()
         let open = try #require(try StoreReader(awaiting: job.store).inspection(Interruption()))
-        let table = try #require(try open.overview().report.entities.keys.first)
+        let table = try #require(try open.overview(jobs: 20).report.entities.keys.first)
         let other = try DatabaseQueue(path: job.store)
         try other.inDatabase { try $0.execute(sql: "ALTER TABLE _import_addition RENAME TO away") }
         #expect(try open.origin(of: 1, in: table) == nil)

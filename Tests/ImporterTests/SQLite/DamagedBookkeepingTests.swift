@@ -178,7 +178,7 @@ struct DamagedBookkeepingTests {
 
     /// What `jobs` and `tables` read.
     private static let compared = [
-        "_import_entity", "_import_job", "_import_document",
+        "_import_entity", "_import_job", "_import_source", "_import_document",
         "_import_reject", "_import_retry",
     ]
 
@@ -214,7 +214,9 @@ struct DamagedBookkeepingTests {
         ("_import_job", "source", "-1", "-1"),
         ("_import_job", "source", "5", "5"),
         ("_import_job", "bytes", "\(Int64.max)", "\(Int64.max)"),
-        ("_import_job", "options", "'{}'", "'{}'"),
+        ("_import_job", "options", "99", "99"),
+        ("_import_source", "layout", "99", "99"),
+        ("_import_source", "description", "'{}'", "'{}'"),
         ("_import_job", "state", "'dreaming'", "'dreaming'"),
         ("_import_entity", "inserted", "\(Int64.max)", "\(Int64.max)"),
         ("_import_document", "content", "'{['", "'{['"),

@@ -1,0 +1,91 @@
+import ImportModel
+import ImportSources
+
+/// What is asked of jobs, answered from all of them. A store that may have many answers by queries.
+extension JournalReader {
+    package func hasJobs() throws -> Bool { try !jobs().isEmpty }
+
+    package func job(_ id: Int64) throws -> StoredJob? { try jobs().first { $0.id == id } }
+
+    package func lastJob() throws -> StoredJob? { try jobs().last }
+
+    package func unfinishedJobs() throws -> [StoredJob] { try jobs().filter { $0.state != .finished } }
+
+    package func undo(of job: Int64) throws -> StoredJob? { try StoredJob.undo(of: job, jobs()) }
+
+    package func forEachJob(_ body: (StoredJob) throws -> Bool) throws {
+        for job in try jobs().reversed() { guard try body(job) else { return } }
+    }
+
+    package func forEachJob(
+        withOneOf sources: [SourceDescription],
+        _ body: (StoredJob) throws -> Bool
+    ) throws {
+        let keys = Set(sources.compactMap(\.key))
+        for job in try jobs().reversed() where job.sources.contains(where: { $0.description.isOne(of: keys) }) {
+            guard try body(job) else { return }
+        }
+    }
+
+    package func hasFinishedStream(_ fingerprint: String) throws -> Bool {
+        try jobs().contains { job in
+            job.state == .finished
+                && job.sources.contains { !$0.description.isRepeatable && $0.description.fingerprint == fingerprint }
+        }
+    }
+
+    package func isFinished(token: String) throws -> Bool {
+        try jobs().contains { $0.state == .finished && !$0.takesChunks && $0.token == token }
+    }
+
+    package func recordPaths(of entities: Set<String>, excluding job: Int64?) throws -> [String: [RecordPath]] {
+        let jobs = try jobs()
+        var paths: [String: [RecordPath]] = [:]
+        for stored in jobs.reversed() where stored.id != job && stored.retry == nil && stored.change == nil {
+            // Where there never was a record, there need not be any.
+            guard !StoredJob.isUndone(stored.id, jobs), try marker(of: stored).recordOrdinal > 0 else { continue }
+            for source in stored.sources { source.addPaths(of: entities, to: &paths) }
+        }
+        return paths
+    }
+
+    /// The newest job that has one of these sources and meets a condition.
+    package func lastJob(
+        withOneOf sources: [SourceDescription],
+        where isMeant: (StoredJob) throws -> Bool
+    ) throws -> StoredJob? {
+        var found: StoredJob?
+        try forEachJob(withOneOf: sources) { job in
+            guard try isMeant(job) else { return true }
+            found = job
+            return false
+        }
+        return found
+    }
+
+    /// True if what a job has done is taken back.
+    package func isUndone(_ job: Int64) throws -> Bool { try undo(of: job) != nil }
+}
+
+extension SourceDescription {
+    /// What a source that can be read again is found by: its path, and its member's in an archive; nil for a stream.
+    package var key: String? {
+        guard let path else { return nil }
+        return member.map { "\(path)\n\($0)" } ?? path
+    }
+
+    fileprivate func isOne(of keys: Set<String>) -> Bool { key.map(keys.contains) ?? false }
+}
+
+extension StoredJob.Source {
+    /// Adds the record paths of these entities, those that are there already staying first.
+    ///
+    /// - Parameter entities: their names in lower case.
+    package func addPaths(of entities: Set<String>, to paths: inout [String: [RecordPath]]) {
+        for (entity, path) in zip(self.entities, shape.paths) {
+            let name = entity.asciiLowercased
+            guard entities.contains(name), let path = try? RecordPath(path) else { continue }
+            if !paths[name, default: []].contains(path) { paths[name, default: []].append(path) }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import GRDB
+import ImportEngine
+import ImportModel
+import ImportSources
+
+/// What the store knows of its jobs' sources.
+extension StoredJob {
+    /// True if a stream that began with these bytes was imported to its end.
+    static func hasFinishedStream(_ fingerprint: String, _ database: Database) throws -> Bool {
+        guard try database.hasTable("_import_source") else { return false }
+        let jobs = try Int64.fetchAll(
+            database,
+            sql: """
+                SELECT DISTINCT source.job FROM _import_source AS source JOIN _import_job AS job ON job.id = source.job
+                WHERE source.key = ? AND job.state = 'finished'
+                """,
+            arguments: [fingerprint]
+        )
+        return try jobs.contains { job in
+            try sources(of: job, database).contains {
+                !$0.description.isRepeatable && $0.description.fingerprint == fingerprint
+            }
+        }
+    }
+
+    /// True if a job with this token is finished, and its chunks are its own.
+    static func isFinished(token: String, _ database: Database) throws -> Bool {
+        let numbers = try Int64.fetchAll(
+            database,
+            sql: "SELECT id FROM _import_job WHERE token = ? AND state = 'finished'",
+            arguments: [token]
+        )
+        return try numbers.contains { try find($0, database)?.takesChunks == false }
+    }
+
+    /// The record paths at which imports that are not undone have found records of these entities, the newest first.
+    ///
+    /// - Parameters:
+    ///   - entities: their names in lower case.
+    ///   - job: one that does not count; nil for none.
+    static func recordPaths(
+        of entities: Set<String>,
+        excluding job: Int64?,
+        _ database: Database
+    ) throws -> [String: [RecordPath]] {
+        guard try database.hasTable("_import_source") else { return [:] }
+        var found: [(job: Int64, source: Source)] = []
+        for row in try BookkeepingRow.all(database, from: "_import_document", "WHERE kind = 'layout'") {
+            let layout = try Layout(row)
+            guard layout.entities.contains(where: { entities.contains($0.asciiLowercased) }),
+                let newest = try newest(withLayout: row.number("id"), excluding: job, database),
+                let source = try sources(of: newest, database).first(where: {
+                    $0.shape == layout.shape && $0.entities == layout.entities
+                })
+            else { continue }
+            found.append((newest, source))
+        }
+        var paths: [String: [RecordPath]] = [:]
+        for (_, source) in found.sorted(by: { $0.job > $1.job }) { source.addPaths(of: entities, to: &paths) }
+        return paths
+    }
+
+    /// The newest import with records and a source of this layout that is not undone.
+    private static func newest(
+        withLayout layout: Int64,
+        excluding job: Int64?,
+        _ database: Database
+    ) throws -> Int64? {
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT job.id, options.content FROM _import_source AS source JOIN _import_job AS job ON job.id = source.job
+                JOIN _import_document AS options ON options.id = job.options
+                WHERE source.layout = ? AND source.job IS NOT ? AND job.record_ordinal > 0 ORDER BY source.job DESC
+                """,
+            arguments: [layout, job]
+        )
+        while let row = try rows.next() {
+            let options = try BookkeepingRow(row, of: "_import_document", database)
+                .json("content", as: StoredOptions.self)
+            guard options.retry == nil, options.change == nil, try undo(of: row[0], database) == nil else { continue }
+            return row[0]
+        }
+        return nil
+    }
+}

@@ -1,4 +1,4 @@
-"""The rows of a table of a SQLite store, in the spelling of `ServerDatabase.rows`.
+"""The rows of a table of a SQLite store, in the spelling of `PGDatabase.rows`.
 
 usage: server_rows.py STORE TABLE COLUMN=TYPE...
 

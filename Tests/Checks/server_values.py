@@ -2,8 +2,8 @@
 
 usage: server_values.py COUNT SEED FILE
 
-Writes COUNT records as NDJSON to FILE; those of the model in ServerValueTests. Prints the rows as a JSON array of arrays of texts
-or nulls, as `ServerDatabase.rows` has them. The value comes first, then a JSON text for it, so nothing is read from JSON here.
+Writes COUNT records as NDJSON to FILE; those of the model in PGValueTests. Prints the rows as a JSON array of arrays of texts
+or nulls, as `PGDatabase.rows` has them. The value comes first, then a JSON text for it, so nothing is read from JSON here.
 """
 import base64
 import datetime

@@ -76,7 +76,7 @@ enum ArgumentCheck {
     /// The address of a server, given to a command that needs a SQLite store.
     static func serverAddress(_ arguments: [String], commands: [String]) -> String? {
         guard let command = arguments.first, commands.contains(command), !takingServers.contains(command),
-            arguments.contains(where: ServerAddress.isOne)
+            arguments.contains(where: PostgreSQLAddress.isOne)
         else { return nil }
         return "\(command) needs a SQLite store, and not a server's database; these take one: "
             + takingServers.sorted().joined(separator: ", ")

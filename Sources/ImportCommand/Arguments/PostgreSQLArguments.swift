@@ -43,10 +43,10 @@ struct PostgreSQLArguments: ParsableArguments {
     }
 
     /// The schema that an address and these options name.
-    func store(at address: String, showsValues: Bool = false) throws -> ServerStore {
-        var address = try ServerAddress(address)
+    func store(at address: String, showsValues: Bool = false) throws -> PostgreSQLStore {
+        var address = try PostgreSQLAddress(address)
         address.schema = schema
-        var store = ServerStore(address)
+        var store = PostgreSQLStore(address)
         store.reconnect = Double(reconnect ?? Self.defaultReconnect)
         store.showsValues = showsValues
         if isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 {

@@ -26,7 +26,7 @@ enum CommandName {
 extension String {
     /// A store as the command takes it: as a shell takes its path, or a server's address with the schema behind it.
     func storeWords(_ schema: String? = CommandName.schema) -> String {
-        guard let schema, ServerAddress.isOne(self) else { return shellQuoted }
+        guard let schema, PostgreSQLAddress.isOne(self) else { return shellQuoted }
         return "\(shellQuoted) \(schema)"
     }
 }

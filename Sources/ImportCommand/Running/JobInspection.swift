@@ -24,12 +24,12 @@ protocol JobInspection {
 }
 
 extension StoreInspection: JobInspection {}
-extension ServerInspection: JobInspection {}
+extension PostgreSQLInspection: JobInspection {}
 
 /// What an argument names as a store: a file, or a schema of a server.
 enum StoreLocation {
     case file(String)
-    case server(ServerStore)
+    case server(PostgreSQLStore)
 
     /// - Parameter others: more options of a server, and whether they are given.
     /// - Throws: `ImportError` with `.usage` where an address of a server cannot be read, and where a file is given options of
@@ -37,7 +37,7 @@ enum StoreLocation {
     init(_ text: String, _ arguments: PostgreSQLArguments, _ others: [(String, Bool)] = [], showsValues: Bool = false)
         throws
     {
-        guard ServerAddress.isOne(text) else {
+        guard PostgreSQLAddress.isOne(text) else {
             try arguments.checkThatNoneIsGiven(others)
             self = .file(text)
             return
@@ -55,7 +55,7 @@ enum StoreLocation {
             // The server goes on with a statement until it is told that nobody waits.
             let interruption = Interruption()
             try SignalForwarding.endSoon(after: interruption)
-            return ServerReader(store, interruption: interruption)
+            return PostgreSQLReader(store, interruption: interruption)
         }
     }
 
@@ -70,7 +70,7 @@ enum StoreLocation {
     var inspection: any JobInspection {
         switch self {
         case .file(let path): StoreInspection(store: path)
-        case .server(let store): ServerInspection(store)
+        case .server(let store): PostgreSQLInspection(store)
         }
     }
 }

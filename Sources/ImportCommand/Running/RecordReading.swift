@@ -23,4 +23,4 @@ protocol RecordReading {
 }
 
 extension StoreReader: RecordReading {}
-extension ServerReader: RecordReading {}
+extension PostgreSQLReader: RecordReading {}

@@ -93,7 +93,7 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
         if again && restart { throw ValidationError("--again and --restart exclude each other") }
         if sources.count(where: { $0 == "-" }) > 1 { throw ValidationError("standard input can be given once only") }
         if migrate && job.model == nil { throw ValidationError("--migrate needs --model") }
-        if ServerAddress.isOne(into) {
+        if PostgreSQLAddress.isOne(into) {
             for (option, isGiven) in [
                 ("--migrate", migrate), ("--undo", undo), ("--serve", serve), ("--watch", output.watch),
                 ("--mirror", mirror.options != nil),

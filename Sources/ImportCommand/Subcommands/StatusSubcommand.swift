@@ -52,7 +52,7 @@ struct StatusSubcommand: ParsableCommand, StoreCommand {
         let place = try StoreLocation(store, schema)
         let inspection = place.inspection
         if unresolved {
-            if let server = inspection as? ServerInspection { return try server.forEachUnresolved(write) }
+            if let server = inspection as? PostgreSQLInspection { return try server.forEachUnresolved(write) }
             if let file = inspection as? StoreInspection { try file.forEachUnresolved(write) }
             return
         }
@@ -77,14 +77,14 @@ struct StatusSubcommand: ParsableCommand, StoreCommand {
             )
         }
         let report = try inspection.status(of: number)
-        let hosts = try (inspection as? ServerInspection)?.hosts(of: number) ?? []
+        let hosts = try (inspection as? PostgreSQLInspection)?.hosts(of: number) ?? []
         try StandardOutput.write(
             ReportText.text(report, store: store, command: CommandName.text) + Self.text(hosts, of: report)
         )
     }
 
     /// Who works on an import, or has worked on it where that were several.
-    private static func text(_ hosts: [ServerInspection.Host], of report: ImportReport) -> String {
+    private static func text(_ hosts: [PostgreSQLInspection.Host], of report: ImportReport) -> String {
         guard !hosts.isEmpty, report.state != .finished || hosts.count > 1 else { return "" }
         var table = ColumnText(
             headers: ["host", "chunks", "records", "at work on", "records/s"],

@@ -40,7 +40,7 @@ struct StripSubcommand: ParsableCommand, StoreCommand {
 
     func validate() throws {
         if to?.isEmpty == true { throw ValidationError("--to: the path is empty") }
-        if to != nil, ServerAddress.isOne(store) { throw ValidationError("--to needs a SQLite store") }
+        if to != nil, PostgreSQLAddress.isOne(store) { throw ValidationError("--to needs a SQLite store") }
     }
 
     func run() throws {

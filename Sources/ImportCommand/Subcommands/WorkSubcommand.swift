@@ -59,13 +59,13 @@ struct WorkSubcommand: ParsableCommand {
         try ShapeArguments.check(workers ?? 1, "--workers", in: 1...256)
         if wait < 0 { throw ValidationError("--wait must not be negative") }
         if chunks?.isEmpty == true { throw ValidationError("--chunks: the path is empty") }
-        if !ServerAddress.isOne(store) {
+        if !PostgreSQLAddress.isOne(store) {
             throw ValidationError("'\(store)' is no address of a server: give it as postgresql://USER@HOST/DATABASE")
         }
     }
 
     func run() throws {
-        let work = ServerWork(
+        let work = PostgreSQLWorker(
             try schema.store(at: store, showsValues: messages.showValues),
             workers: RunArguments.workers(workers),
             chunkDirectory: chunks,

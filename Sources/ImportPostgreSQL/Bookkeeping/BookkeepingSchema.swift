@@ -97,23 +97,23 @@ enum BookkeepingSchema {
     /// Makes the tables, or makes sure that those that are there are of this format.
     ///
     /// - Throws: `ImportError` with `.storeForeign` where they are not.
-    static func prepare(_ connection: ServerConnection, label: String) throws {
+    static func prepare(_ connection: PGConnection, label: String) throws {
         guard try !isThere(connection) else { return try check(connection, label: label) }
         _ = try connection.execute(lasting)
     }
 
     /// Whether the schema has the tables.
-    static func isThere(_ connection: ServerConnection) throws -> Bool {
+    static func isThere(_ connection: PGConnection) throws -> Bool {
         try has("_import_job", connection)
     }
 
     /// Whether the schema has a table.
-    static func has(_ table: String, _ connection: ServerConnection) throws -> Bool {
+    static func has(_ table: String, _ connection: PGConnection) throws -> Bool {
         try connection.execute("SELECT to_regclass($1) IS NOT NULL", [.text(table)]).first?.bool(0) ?? false
     }
 
     /// - Throws: `ImportError` with `.storeForeign` where the tables are of another format.
-    static func check(_ connection: ServerConnection, label: String) throws {
+    static func check(_ connection: PGConnection, label: String) throws {
         guard try isThere(connection) else { return }
         // A copy of a schema may have lost its comments; the format before this one had a table for it.
         let sql = """

@@ -25,7 +25,7 @@ struct ChunkTable: Sendable {
     ///
     /// Where all chunks before the last one that is done are done, too, those after it are cut again: their source may have been
     /// corrected, or their files may be gone. Otherwise all that have a row count.
-    func lastKept(_ connection: ServerConnection) throws -> Int64 {
+    func lastKept(_ connection: PGConnection) throws -> Int64 {
         let row = try connection.execute(
             """
             SELECT coalesce(max(number) FILTER (WHERE state = 'done'), 0),
@@ -45,7 +45,7 @@ struct ChunkTable: Sendable {
     /// that goes, would leave a gap.
     ///
     /// - Returns: the last chunk that is kept; there is none after it.
-    func removeAfterLastKept(_ connection: ServerConnection) throws -> Int64 {
+    func removeAfterLastKept(_ connection: PGConnection) throws -> Int64 {
         _ = try connection.execute("LOCK TABLE _import_chunk IN SHARE ROW EXCLUSIVE MODE")
         let kept = try lastKept(connection)
         _ = try connection.execute(
@@ -58,7 +58,7 @@ struct ChunkTable: Sendable {
     /// Where cutting goes on: the end of the last chunk that counts.
     ///
     /// - Parameter kept: that chunk; nil to find it.
-    func cutMarker(_ connection: ServerConnection, keeping kept: Int64? = nil, label: String) throws -> Marker {
+    func cutMarker(_ connection: PGConnection, keeping kept: Int64? = nil, label: String) throws -> Marker {
         var marker = Marker()
         marker.seconds =
             try connection.execute("SELECT seconds FROM _import_job WHERE id = $1", [.integer(job)])
@@ -104,7 +104,7 @@ struct ChunkTable: Sendable {
     }
 
     /// The chunk that has a record.
-    func entry(having ordinal: Int64, _ connection: ServerConnection, label: String) throws -> ChunkEntry {
+    func entry(having ordinal: Int64, _ connection: PGConnection, label: String) throws -> ChunkEntry {
         let row = try connection.execute(
             """
             SELECT entry FROM _import_chunk WHERE job = $1 AND first_ordinal <= $2 AND records > 0
@@ -117,7 +117,7 @@ struct ChunkTable: Sendable {
     }
 
     /// The first chunk with records after another one, by its number; nil where there is none.
-    func entry(after number: Int, _ connection: ServerConnection, label: String) throws -> ChunkEntry? {
+    func entry(after number: Int, _ connection: PGConnection, label: String) throws -> ChunkEntry? {
         try connection.execute(
             """
             SELECT entry FROM _import_chunk WHERE job = $1 AND number > $2 AND records > 0 ORDER BY number LIMIT 1
@@ -129,7 +129,7 @@ struct ChunkTable: Sendable {
     /// The next thousand chunks after another one, by their numbers, and whether they are done; none after the last one.
     func states(
         after number: Int,
-        _ connection: ServerConnection,
+        _ connection: PGConnection,
         label: String
     ) throws -> [(entry: ChunkEntry, isDone: Bool)] {
         try connection.execute(
@@ -141,7 +141,7 @@ struct ChunkTable: Sendable {
     }
 
     /// Adds a chunk that is on the disk; again, nothing changes.
-    func register(_ entry: ChunkEntry, _ connection: ServerConnection) throws {
+    func register(_ entry: ChunkEntry, _ connection: PGConnection) throws {
         _ = try connection.execute(
             """
             INSERT INTO _import_chunk (
@@ -157,7 +157,7 @@ struct ChunkTable: Sendable {
     }
 
     /// Notes that no more chunks come.
-    func noteSplit(_ connection: ServerConnection) throws {
+    func noteSplit(_ connection: PGConnection) throws {
         _ = try connection.execute("UPDATE _import_job SET is_split = true WHERE id = $1", [.integer(job)])
     }
 
@@ -170,7 +170,7 @@ struct ChunkTable: Sendable {
     ///   - host: where it works, for people.
     /// - Returns: nil where there is none now.
     /// - Throws: `ImportError` where a chunk was taken too often in vain.
-    func lease(_ owner: String, host: String, _ connection: ServerConnection, label: String) throws -> ChunkLease? {
+    func lease(_ owner: String, host: String, _ connection: PGConnection, label: String) throws -> ChunkLease? {
         let row = try connection.execute(
             """
             UPDATE _import_chunk SET owner = $1, host = $3, attempts = attempts + 1,
@@ -202,7 +202,7 @@ struct ChunkTable: Sendable {
     /// The fence of a chunk's transaction, its first statement: the row is locked until the commit.
     ///
     /// - Returns: whether the chunk is still this lease's to commit.
-    func fence(_ lease: ChunkLease, _ owner: String, _ connection: ServerConnection) throws -> Bool {
+    func fence(_ lease: ChunkLease, _ owner: String, _ connection: PGConnection) throws -> Bool {
         try connection.execute(
             """
             UPDATE _import_chunk SET state = 'done', done = clock_timestamp()
@@ -215,7 +215,7 @@ struct ChunkTable: Sendable {
     /// What became of a commit whose answer was lost: waits for the old transaction, and tells.
     ///
     /// - Returns: whether this lease has committed the chunk.
-    func isDone(_ lease: ChunkLease, _ owner: String, _ connection: ServerConnection) throws -> Bool {
+    func isDone(_ lease: ChunkLease, _ owner: String, _ connection: PGConnection) throws -> Bool {
         let row = try connection.execute(
             "SELECT state, owner, attempts FROM _import_chunk WHERE job = $1 AND number = $2 FOR UPDATE",
             [.integer(job), .integer(Int64(lease.entry.number))]
@@ -227,7 +227,7 @@ struct ChunkTable: Sendable {
     /// Gives a chunk back that was not committed; it was not taken in vain.
     ///
     /// - Returns: whether it was still this lease's.
-    func giveBack(_ lease: ChunkLease, _ owner: String, _ connection: ServerConnection) throws -> Bool {
+    func giveBack(_ lease: ChunkLease, _ owner: String, _ connection: PGConnection) throws -> Bool {
         try connection.execute(
             """
             UPDATE _import_chunk SET lease_until = '-infinity', attempts = attempts - 1
@@ -253,7 +253,7 @@ struct ChunkTable: Sendable {
     }
 
     /// - Returns: nil where the job is gone.
-    func outlook(_ connection: ServerConnection) throws -> Outlook? {
+    func outlook(_ connection: PGConnection) throws -> Outlook? {
         let row = try connection.execute(
             """
             SELECT state, is_split, EXISTS (SELECT 1 FROM _import_chunk WHERE job = $1 AND state = 'sealed'),
@@ -280,7 +280,7 @@ struct ChunkTable: Sendable {
     }
 
     /// What is committed of the chunks before the first one that is not done.
-    func unbrokenRun(_ connection: ServerConnection) throws -> Done {
+    func unbrokenRun(_ connection: PGConnection) throws -> Done {
         let row = try connection.execute(
             """
             SELECT coalesce(sum(records_read), 0)::bigint, coalesce(sum(rejected), 0)::bigint FROM _import_count
@@ -293,7 +293,7 @@ struct ChunkTable: Sendable {
         return Done(records: try row?.integer(0) ?? 0, rejects: try row?.integer(1) ?? 0)
     }
 
-    func done(_ connection: ServerConnection) throws -> Done {
+    func done(_ connection: PGConnection) throws -> Done {
         let row = try connection.execute(
             """
             SELECT count(*), coalesce(sum(records), 0)::bigint, coalesce(sum(end_byte - first_byte), 0)::bigint,

@@ -8,12 +8,12 @@ struct PendingLinkBackup {
     private func copy(_ table: String) -> String { "\(StagingName.prefix(of: job))kept\(table)" }
 
     /// Keeps both, before the first step; they go with what is staged.
-    func keep(_ connection: ServerConnection) throws {
+    func keep(_ connection: PGConnection) throws {
         for table in Self.tables { _ = try connection.execute("CREATE TABLE \(copy(table)) AS TABLE \(table)") }
     }
 
     /// Has both as they were kept, if they were.
-    func putBack(_ connection: ServerConnection) throws {
+    func putBack(_ connection: PGConnection) throws {
         for table in Self.tables {
             guard try BookkeepingSchema.has(copy(table), connection) else { continue }
             _ = try connection.execute("DELETE FROM \(table); INSERT INTO \(table) TABLE \(copy(table))")

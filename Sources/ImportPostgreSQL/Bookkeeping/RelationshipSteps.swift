@@ -10,10 +10,10 @@ struct RelationshipSteps {
     static let chunk: Int64 = -1_000_000
 
     let job: Int64
-    let session: ServerSession
+    let session: PGLockingSession
 
     /// Notes that none is done.
-    static func begin(_ job: Int64, _ connection: ServerConnection) throws {
+    static func begin(_ job: Int64, _ connection: PGConnection) throws {
         _ = try connection.execute(BookkeepingSchema.settling)
         _ = try connection.execute(
             """
@@ -25,7 +25,7 @@ struct RelationshipSteps {
     }
 
     /// Notes that a step is done, with the one before it and in its transaction.
-    func note(_ number: Int64, _ connection: ServerConnection) throws {
+    func note(_ number: Int64, _ connection: PGConnection) throws {
         _ = try connection.execute(
             "UPDATE _import_settle SET attempts = $3 WHERE job = $1 AND position = $2 AND bucket = 0",
             [.integer(job), .integer(Self.position), .integer(number)]
@@ -35,7 +35,7 @@ struct RelationshipSteps {
     /// Does a step, unless it is done already.
     ///
     /// - Parameter number: from 1; those before it are done.
-    func take(_ number: Int64, _ body: (ServerConnection) throws -> Void) throws {
+    func take(_ number: Int64, _ body: (PGConnection) throws -> Void) throws {
         try session.write { connection in
             let isNext =
                 try connection.execute(

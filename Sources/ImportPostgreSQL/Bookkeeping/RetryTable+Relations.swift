@@ -6,7 +6,7 @@ extension RetryTable {
     ///
     /// - Parameter ordinals: a table of records, which gets those whose reject is not open any more.
     /// - Returns: how many these are.
-    func holdAll(closed ordinals: String, _ connection: ServerConnection) throws -> Int64 {
+    func holdAll(closed ordinals: String, _ connection: PGConnection) throws -> Int64 {
         try connection.execute(
             """
             SELECT count(*) FROM (
@@ -29,7 +29,7 @@ extension RetryTable {
     }
 
     /// Settles all records that are staged, when the job's own rejects are written.
-    func settleAll(_ connection: ServerConnection) throws {
+    func settleAll(_ connection: PGConnection) throws {
         try connection.execute(
             "UPDATE _import_retry SET outcome = 'taken' WHERE job = $1 AND outcome IS NULL",
             [id]

@@ -17,7 +17,7 @@ struct RetryTable {
         self.job = job
     }
 
-    var id: ServerValue { .integer(job.id) }
+    var id: PGValue { .integer(job.id) }
 
     // MARK: Beginning
 
@@ -27,11 +27,11 @@ struct RetryTable {
     /// Notes which reject each record repairs; done again, it changes nothing.
     ///
     /// - Parameter ordinal: records up to here stay as they are noted.
-    func insert(_ plan: any RetryPlan, after ordinal: Int64 = 0, _ connection: ServerConnection) throws {
+    func insert(_ plan: any RetryPlan, after ordinal: Int64 = 0, _ connection: PGConnection) throws {
         let entities = (job.model?.entities ?? []).map { BytewiseString($0.name) }
         try connection.execute(BookkeepingSchema.retrying)
         try connection.execute("DELETE FROM _import_retry WHERE job = $1 AND ordinal > $2", [id, .integer(ordinal)])
-        var parameters: [ServerValue] = []
+        var parameters: [PGValue] = []
         func flush() throws {
             guard !parameters.isEmpty else { return }
             let rows = stride(from: 1, to: parameters.count, by: 6).map { first in
@@ -61,7 +61,7 @@ struct RetryTable {
 
     // MARK: A chunk
 
-    private func range(_ chunk: ChunkEntry) -> [ServerValue] {
+    private func range(_ chunk: ChunkEntry) -> [PGValue] {
         [id, .integer(chunk.firstOrdinal), .integer(chunk.firstOrdinal + Int64(chunk.records) - 1)]
     }
 
@@ -69,7 +69,7 @@ struct RetryTable {
     ///
     /// - Parameter areOpen: whether all are taken for open.
     /// - Throws: `ImportError` with `.badInput` when the chunk holds other records than the job was begun with.
-    func records(of chunk: ChunkEntry, areOpen: Bool = false, _ connection: ServerConnection) throws -> RetriedRecords {
+    func records(of chunk: ChunkEntry, areOpen: Bool = false, _ connection: PGConnection) throws -> RetriedRecords {
         let rows = try connection.execute(
             """
             SELECT retry.entity, retry.is_text, retry.record_key, reject.state, reject.source, reject.byte_offset
@@ -94,7 +94,7 @@ struct RetryTable {
     /// Holds the open rejects of a chunk until the transaction's end.
     ///
     /// - Throws: `Changed` where they are not those that `records` has told.
-    func hold(_ chunk: ChunkEntry, _ records: RetriedRecords, _ connection: ServerConnection) throws {
+    func hold(_ chunk: ChunkEntry, _ records: RetriedRecords, _ connection: PGConnection) throws {
         let open = try connection.execute(
             """
             SELECT retry.ordinal FROM _import_retry AS retry JOIN _import_reject AS reject ON reject.id = retry.reject
@@ -110,7 +110,7 @@ struct RetryTable {
     /// Settles the records of a chunk: what is not a reject again is accepted, and its reject is repaired with that.
     ///
     /// - Parameter staged: the entities whose rows are staged: theirs are settled with their buckets.
-    func settle(_ chunk: ChunkEntry, staged: [Int], _ connection: ServerConnection) throws {
+    func settle(_ chunk: ChunkEntry, staged: [Int], _ connection: PGConnection) throws {
         try connection.execute(
             """
             UPDATE _import_retry AS retry SET outcome = 'rejected' FROM _import_reject AS own
@@ -144,7 +144,7 @@ struct RetryTable {
     ///
     /// - Parameter stage: the bucket's table, quoted.
     /// - Returns: how many these were.
-    func holdStaged(_ stage: String, _ connection: ServerConnection) throws -> Int64 {
+    func holdStaged(_ stage: String, _ connection: PGConnection) throws -> Int64 {
         try connection.execute(
             """
             SELECT count(*) FROM (
@@ -177,7 +177,7 @@ struct RetryTable {
     }
 
     /// Settles the records of a bucket, when its own rejects are written.
-    func settleStaged(_ connection: ServerConnection) throws {
+    func settleStaged(_ connection: PGConnection) throws {
         try connection.execute(
             """
             UPDATE _import_retry AS retry SET outcome = 'rejected' FROM _import_reject AS own
@@ -195,7 +195,7 @@ struct RetryTable {
     }
 
     /// The records that have become something already, of some.
-    func passedOver(in ordinals: Range<Int64>, _ connection: ServerConnection) throws -> [Int64] {
+    func passedOver(in ordinals: Range<Int64>, _ connection: PGConnection) throws -> [Int64] {
         try connection.execute(
             "SELECT ordinal FROM _import_retry WHERE job = $1 AND outcome IS NOT NULL AND ordinal BETWEEN $2 AND $3",
             [id, .integer(ordinals.lowerBound), .integer(ordinals.upperBound - 1)]
@@ -205,7 +205,7 @@ struct RetryTable {
     // MARK: The end
 
     /// Opens what a job that goes has repaired.
-    static func remove(_ job: StoredJob, _ connection: ServerConnection) throws {
+    static func remove(_ job: StoredJob, _ connection: PGConnection) throws {
         guard job.retry != nil else { return }
         try connection.execute(
             """
@@ -218,7 +218,7 @@ struct RetryTable {
     }
 
     /// Rejects that were repaired since; of a retry, those that it has repaired.
-    static func repaired(by job: StoredJob, _ connection: ServerConnection) throws -> Int64 {
+    static func repaired(by job: StoredJob, _ connection: PGConnection) throws -> Int64 {
         try connection.execute(
             job.retry == nil
                 ? "SELECT count(*) FROM _import_reject WHERE job = $1 AND state = 'repaired'"

@@ -8,12 +8,12 @@ enum StagingTables {
     /// Where entities relate to one another, buckets are settled when it is known which records are accepted.
     ///
     /// - Parameter bytes: of all sources, as far as that is known.
-    static func prepare(_ job: StoredJob, _ model: ServerModel, bytes: Int64, _ connection: ServerConnection) throws {
+    static func prepare(_ job: StoredJob, _ model: PGModel, bytes: Int64, _ connection: PGConnection) throws {
         let guards = model.related.map { UserConstraints(staged: RelationshipStagingTables(job: job.id, tables: $0)) }
         let isGuarded = try guards?.areThere(isStaged: false, connection) ?? false
         for (position, entity) in model.tables where !entity.identifier.isEmpty {
             // Which of two objects has what only one may have is decided in source order.
-            let isAlone = try isGuarded || ServerTables.hasRivals(entity, connection)
+            let isAlone = try isGuarded || PGTables.hasRivals(entity, connection)
             let buckets = [true, false].map { isAlone ? 1 : StagingUpsert.buckets(forBytes: bytes, tableWasEmpty: $0) }
             _ = try connection.execute(
                 """
@@ -41,7 +41,7 @@ enum StagingTables {
     }
 
     /// Drops all staging tables of a job.
-    static func drop(of job: Int64, _ connection: ServerConnection) throws {
+    static func drop(of job: Int64, _ connection: PGConnection) throws {
         let names = try connection.execute(
             """
             SELECT relname FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
@@ -49,15 +49,15 @@ enum StagingTables {
                 AND starts_with(c.relname, $1)
             """,
             [.text(StagingName.prefix(of: job))]
-        ).map { try ServerNames.quoted($0.text(0)) }
+        ).map { try PGNames.quoted($0.text(0)) }
         if !names.isEmpty { _ = try connection.execute("DROP TABLE \(names.joined(separator: ", "))") }
     }
 
     static func settlement(
         of job: StoredJob,
         _ position: Int,
-        _ model: ServerModel,
-        _ connection: ServerConnection
+        _ model: PGModel,
+        _ connection: PGConnection
     ) throws -> StagingUpsert {
         let entity = model.entities[position]
         let listed = Set(
@@ -70,8 +70,8 @@ enum StagingTables {
             [.integer(job.id), .integer(Int64(position))]
         ).first
         guard let row else { throw ImportError(.fault, "the job \(job.id) does not count the entity \(entity.name)") }
-        let stored = try ServerTables.columns(of: entity.table, connection).columns
-        let columns = ServerColumn.all(of: entity).enumerated().map { index, column in
+        let stored = try PGTables.columns(of: entity.table, connection).columns
+        let columns = PGColumn.all(of: entity).enumerated().map { index, column in
             let found = stored.first { BytewiseString($0.name) == BytewiseString(column.name) }
             let collation = found?.collation.map { " COLLATE \($0)" } ?? ""
             return StagedEntity.Column(
@@ -87,15 +87,15 @@ enum StagingTables {
         }
         let wasEmpty = try row.bool(0)
         let settled = StagedEntity(
-            table: ServerTables.quoted(entity.table),
-            stage: ServerTables.quoted(StagingName.rows(of: job.id, position)),
+            table: PGTables.quoted(entity.table),
+            stage: PGTables.quoted(StagingName.rows(of: job.id, position)),
             columns: columns,
             // Where entities relate to one another, records are left out before, and those that replace objects mention all.
             policy: job.model?.isFlat == false ? .merge : job.options.onConflict,
             tableWasEmpty: wasEmpty,
             countsNested: job.model?.isFlat == false,
             unchanged: job.model?.isFlat == false
-                ? (ServerTables.quoted(StagingName.unchanged(of: job.id)), position) : nil,
+                ? (PGTables.quoted(StagingName.unchanged(of: job.id)), position) : nil,
             kinds: model.related?.settledKinds(of: position)
         )
         return StagingUpsert(settled, buckets: Int(try row.integer(1)))

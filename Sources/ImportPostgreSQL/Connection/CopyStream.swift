@@ -1,4 +1,4 @@
-/// Where the bytes of a COPY go, in its format; made by `ServerConnection.copy`.
+/// Where the bytes of a COPY go, in its format; made by `PGConnection.copy`.
 struct CopyStream {
     /// Bytes are collected up to this size before libpq gets them.
     static let blockSize = 64 << 10
@@ -15,7 +15,7 @@ struct CopyStream {
 
     /// Adds bytes, which need not be whole rows.
     ///
-    /// - Throws: `ServerFailure` where the connection is lost, and the interruption's `ImportError`.
+    /// - Throws: `PGError` where the connection is lost, and the interruption's `ImportError`.
     mutating func write(_ bytes: UnsafeRawBufferPointer) throws {
         guard bytes.count >= Self.blockSize else {
             pending.append(contentsOf: bytes)
@@ -33,7 +33,7 @@ struct CopyStream {
 
     /// Adds bytes, which need not be whole rows.
     ///
-    /// - Throws: `ServerFailure` where the connection is lost, and the interruption's `ImportError`.
+    /// - Throws: `PGError` where the connection is lost, and the interruption's `ImportError`.
     mutating func write(_ bytes: [UInt8]) throws {
         try bytes.withUnsafeBytes { try write($0) }
     }

@@ -2,7 +2,7 @@ import CPostgreSQL
 import Glibc
 import Importer
 
-/// A connection of libpq, and all calls that need it; what is between them, `ServerConnection` knows.
+/// A connection of libpq, and all calls that need it; what is between them, `PGConnection` knows.
 ///
 /// Nothing blocks in libpq but the resolution of a host's name: what has to be waited for is waited for here, with
 /// `poll(2)` (<https://www.postgresql.org/docs/current/libpq-async.html>). It is used by one thread at a time. A
@@ -30,7 +30,7 @@ final class LibPQConnection {
     /// - Parameters:
     ///   - settings: by libpq's names; later ones count before earlier ones, and `dbname` may be a URI.
     ///   - timeout: how long a host may take.
-    /// - Throws: `ServerFailure`, whose `needsPassword` says whether one would help; the interruption's `ImportError`.
+    /// - Throws: `PGError`, whose `needsPassword` says whether one would help; the interruption's `ImportError`.
     init(_ settings: [(name: String, value: String)], timeout: Duration, interruption: Interruption) throws {
         self.interruption = interruption
         var settings = settings
@@ -47,14 +47,14 @@ final class LibPQConnection {
                 throw interruption.error
             case .failed:
                 let needsPassword = cPQconnectionNeedsPassword(made) == 1
-                let failure = ServerFailure(connecting: Self.message(of: made), needsPassword: needsPassword)
+                let failure = PGError(connecting: Self.message(of: made), needsPassword: needsPassword)
                 cPQfinish(made)
                 throw failure
             case .timedOut(let host):
                 // Where libpq does not wait itself, it does not go on to the next host either.
                 let rest = Self.hosts(of: made).settings(after: host)
                 cPQfinish(made)
-                guard !rest.isEmpty else { throw ServerFailure(connecting: "\(host): timeout expired") }
+                guard !rest.isEmpty else { throw PGError(connecting: "\(host): timeout expired") }
                 settings += rest
             }
         }
@@ -147,18 +147,18 @@ final class LibPQConnection {
 
     /// A name as SQL has it, in double quotes (`PQescapeIdentifier`).
     ///
-    /// - Throws: `ServerFailure`.
+    /// - Throws: `PGError`.
     func quoted(_ name: String) throws -> String {
         let handle = try opened()
         guard !name.utf8.contains(0), let text = cPQescapeIdentifier(handle, name, name.utf8.count) else {
-            throw ServerFailure(sqlState: "42602", message: "a name cannot be written in SQL")
+            throw PGError(sqlState: "42602", message: "a name cannot be written in SQL")
         }
         defer { cPQfreemem(text) }
         return String(cString: text)
     }
 
     private func opened() throws -> OpaquePointer {
-        guard let handle else { throw ServerFailure(message: "the connection is closed", isConnectionLost: true) }
+        guard let handle else { throw PGError(message: "the connection is closed", isConnectionLost: true) }
         return handle
     }
 
@@ -167,9 +167,9 @@ final class LibPQConnection {
     }
 
     /// What libpq says went wrong; the connection is lost where it says so.
-    private func failure() -> ServerFailure {
-        guard let handle else { return ServerFailure(message: "the connection is closed", isConnectionLost: true) }
-        return ServerFailure(message: Self.message(of: handle), isConnectionLost: cPQstatus(handle) == CONNECTION_BAD)
+    private func failure() -> PGError {
+        guard let handle else { return PGError(message: "the connection is closed", isConnectionLost: true) }
+        return PGError(message: Self.message(of: handle), isConnectionLost: cPQstatus(handle) == CONNECTION_BAD)
     }
 
     // MARK: Waiting
@@ -200,7 +200,7 @@ final class LibPQConnection {
 
     /// Sends what libpq has collected.
     ///
-    /// - Throws: `ServerFailure`; the interruption's `ImportError` while the server takes nothing: the connection is of
+    /// - Throws: `PGError`; the interruption's `ImportError` while the server takes nothing: the connection is of
     ///   no use then.
     private func flush(_ heed: Heed, within limit: Duration? = nil) throws {
         let handle = try opened()
@@ -222,7 +222,7 @@ final class LibPQConnection {
 
     /// Waits until the next result is there.
     ///
-    /// - Throws: `ServerFailure`; the interruption's `ImportError` where the server does not end what was cancelled.
+    /// - Throws: `PGError`; the interruption's `ImportError` where the server does not end what was cancelled.
     private func awaitResult(_ wait: inout Wait) throws {
         let handle = try opened()
         while cPQisBusy(handle) == 1 {
@@ -257,25 +257,25 @@ final class LibPQConnection {
     /// - Parameters:
     ///   - byRow: whether each row is a result of its own, as soon as it is there.
     ///   - body: gets each result; false leaves the rest unread, and cancels it.
-    /// - Throws: `ServerFailure`, and the interruption's `ImportError` where that has ended it.
+    /// - Throws: `PGError`, and the interruption's `ImportError` where that has ended it.
     func run(
         _ sql: String,
-        _ parameters: [ServerValue],
+        _ parameters: [PGValue],
         byRow: Bool = false,
         _ heed: Heed,
-        _ body: (ServerRows) -> Bool
+        _ body: (PGRows) -> Bool
     ) throws {
         try send(sql, parameters, heed)
         if byRow, let handle { cPQsetSingleRowMode(handle) }
         try forEachResult(heed, body)
     }
 
-    private func send(_ sql: String, _ parameters: [ServerValue], _ heed: Heed) throws {
+    private func send(_ sql: String, _ parameters: [PGValue], _ heed: Heed) throws {
         let handle = try opened()
         // What comes after would be cut off silently.
         let hasNUL = parameters.contains { if case .text(let text) = $0 { text.utf8.contains(0) } else { false } }
         guard !sql.utf8.contains(0), !hasNUL else {
-            throw ServerFailure(sqlState: "22021", message: "a text of a statement has the character U+0000")
+            throw PGError(sqlState: "22021", message: "a text of a statement has the character U+0000")
         }
         guard !parameters.isEmpty else {
             guard cPQsendQuery(handle, sql) == 1 else { throw failure() }
@@ -289,7 +289,7 @@ final class LibPQConnection {
         for parameter in parameters {
             if case .bytes(let bytes) = parameter {
                 guard let length = Int32(exactly: bytes.count), let copy = malloc(max(bytes.count, 1)) else {
-                    throw ServerFailure(sqlState: "54000", message: "a value is too large to be sent")
+                    throw PGError(sqlState: "54000", message: "a value is too large to be sent")
                 }
                 bytes.withUnsafeBytes {
                     if let start = $0.baseAddress { copy.copyMemory(from: start, byteCount: $0.count) }
@@ -327,17 +327,17 @@ final class LibPQConnection {
     /// Calls `body` with each result that is no error, up to the end, or to where a COPY wants its rows.
     ///
     /// - Returns: whether a COPY wants its rows.
-    /// - Throws: the server's first error as `ServerFailure`, or the interruption's `ImportError` where that is its
+    /// - Throws: the server's first error as `PGError`, or the interruption's `ImportError` where that is its
     ///   cause.
     @discardableResult
-    private func forEachResult(_ heed: Heed, _ body: (ServerRows) -> Bool) throws -> Bool {
+    private func forEachResult(_ heed: Heed, _ body: (PGRows) -> Bool) throws -> Bool {
         var wait = Wait(heed: heed)
-        var error: ServerFailure?
+        var error: PGError?
         var isWanted = true
         while true {
             do {
                 try awaitResult(&wait)
-            } catch let loss as ServerFailure {
+            } catch let loss as PGError {
                 // What the server has said before it went says more.
                 throw error ?? loss
             }
@@ -352,7 +352,7 @@ final class LibPQConnection {
                 cPQputCopyEnd(handle, "ended by the client")
             case PGRES_COPY_OUT, PGRES_COPY_BOTH:
                 close()
-                throw ServerFailure(sqlState: "0A000", message: "the statement sends a COPY", isConnectionLost: true)
+                throw PGError(sqlState: "0A000", message: "the statement sends a COPY", isConnectionLost: true)
             default:
                 guard error == nil, isWanted else { continue }
                 isWanted = body(Self.rows(result))
@@ -364,14 +364,14 @@ final class LibPQConnection {
         throw error
     }
 
-    private func failure(of result: OpaquePointer) -> ServerFailure {
+    private func failure(of result: OpaquePointer) -> PGError {
         // The letters are those of postgres_ext.h (PG_DIAG_SQLSTATE and so on).
         func field(_ code: UnicodeScalar) -> String? {
             cPQresultErrorField(result, Int32(code.value)).map { String(cString: $0) }
         }
         let isFatal = ["FATAL", "PANIC"].contains(field("V"))
         let isLost = handle.map { cPQstatus($0) == CONNECTION_BAD } ?? true
-        return ServerFailure(
+        return PGError(
             sqlState: field("C") ?? "",
             message: field("M") ?? cPQresultErrorMessage(result).map { String(cString: $0).trimmedEnd } ?? "",
             detail: field("D"),
@@ -384,10 +384,10 @@ final class LibPQConnection {
         )
     }
 
-    private static func rows(_ result: OpaquePointer) -> ServerRows {
+    private static func rows(_ result: OpaquePointer) -> PGRows {
         let width = cPQnfields(result)
         let rows = (0..<cPQntuples(result)).map { row in
-            ServerRow(
+            PGRow(
                 values: (0..<width).map { column in
                     guard cPQgetisnull(result, row, column) == 0, let text = cPQgetvalue(result, row, column) else {
                         return nil
@@ -397,7 +397,7 @@ final class LibPQConnection {
                 }
             )
         }
-        return ServerRows(
+        return PGRows(
             rows: rows,
             affected: cPQcmdTuples(result).flatMap { Int64(String(cString: $0)) } ?? 0,
             tag: cPQcmdStatus(result).map { String(cString: $0) } ?? ""
@@ -409,7 +409,7 @@ final class LibPQConnection {
     /// Runs `COPY … FROM STDIN`, with the bytes that `body` gives to what it gets (`PQputCopyData`).
     ///
     /// - Returns: how many rows the server has taken.
-    /// - Throws: `ServerFailure`, the interruption's `ImportError`, and what `body` throws; no row is taken then.
+    /// - Throws: `PGError`, the interruption's `ImportError`, and what `body` throws; no row is taken then.
     func copy(
         _ sql: String,
         _ heed: Heed,
@@ -417,7 +417,7 @@ final class LibPQConnection {
     ) throws -> Int64 {
         try send(sql, [], heed)
         guard try forEachResult(heed, { _ in true }) else {
-            throw ServerFailure(sqlState: "0A000", message: "the statement takes no rows")
+            throw PGError(sqlState: "0A000", message: "the statement takes no rows")
         }
         do {
             try body { [unowned self] in try put($0, heed) }
@@ -426,7 +426,7 @@ final class LibPQConnection {
         } catch {
             let refusal = abandonCopy()
             // Of a connection that breaks off, what the server has said before says more.
-            guard let loss = error as? ServerFailure, loss.isConnectionLost else { throw error }
+            guard let loss = error as? PGError, loss.isConnectionLost else { throw error }
             throw refusal.flatMap { $0.sqlState.isEmpty || $0.sqlState == "57014" ? nil : $0 } ?? loss
         }
         var count: Int64 = 0
@@ -441,7 +441,7 @@ final class LibPQConnection {
         let handle = try opened()
         guard let start = bytes.bindMemory(to: CChar.self).baseAddress else { return }
         guard let count = Int32(exactly: bytes.count) else {
-            throw ServerFailure(sqlState: "54000", message: "too many bytes at once")
+            throw PGError(sqlState: "54000", message: "too many bytes at once")
         }
         while true {
             let isTaken = cPQputCopyData(handle, start, count)
@@ -466,7 +466,7 @@ final class LibPQConnection {
     /// Makes the server forget a COPY, or closes the connection where it does not.
     ///
     /// - Returns: what the server says of it.
-    private func abandonCopy() -> ServerFailure? {
+    private func abandonCopy() -> PGError? {
         // The server may be waiting for something else than rows.
         if interruption.isRequested { cancel() }
         do {
@@ -484,7 +484,7 @@ final class LibPQConnection {
             try forEachResult(.after(.zero)) { _ in true }
             return nil
         } catch {
-            let failure = error as? ServerFailure
+            let failure = error as? PGError
             if failure?.isConnectionLost ?? true { close() }
             return failure
         }

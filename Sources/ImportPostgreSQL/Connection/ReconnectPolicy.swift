@@ -33,17 +33,17 @@ struct ReconnectPolicy {
     ///
     /// - Parameters:
     ///   - failure: why the last one was in vain; nil where the connection was lost in a COMMIT.
-    ///   - label: what messages call the server (`ServerAddress.label`).
+    ///   - label: what messages call the server (`PostgreSQLAddress.label`).
     /// - Throws: `ImportError` with `.unavailable` when the time is over, and at once what `failure` means where it is
     ///   not transient; the interruption's.
     mutating func wait(
-        after failure: ServerFailure?,
+        after failure: PGError?,
         label: String,
         showsValues: Bool = false,
         _ interruption: Interruption
     ) throws {
         try interruption.check()
-        let failure = failure ?? ServerFailure(message: "in a COMMIT", isConnectionLost: true)
+        let failure = failure ?? PGError(message: "in a COMMIT", isConnectionLost: true)
         let meaning = failure.importError(at: label, showsValues: showsValues)
         guard failure.isTransient else { throw meaning }
         guard let delay = nextDelay() else { throw exhausted(meaning, label) }

@@ -9,7 +9,7 @@ import Importer
 struct BisectingUpsert {
     private let statements: BisectionStatements
     private let policy: ConflictPolicy
-    private let connection: ServerConnection
+    private let connection: PGConnection
     private let interruption: Interruption
     private var inserted: Int64 = 0
     private var updated: Int64 = 0
@@ -18,7 +18,7 @@ struct BisectingUpsert {
     init(
         _ statements: BisectionStatements,
         _ policy: ConflictPolicy,
-        _ connection: ServerConnection,
+        _ connection: PGConnection,
         _ interruption: Interruption
     ) {
         self.statements = statements
@@ -28,8 +28,8 @@ struct BisectingUpsert {
     }
 
     /// - Parameter failure: why all of them could not be written together.
-    /// - Throws: `ServerFailure` that is not about rows, and the interruption's `ImportError`.
-    mutating func settle(after failure: ServerFailure) throws {
+    /// - Throws: `PGError` that is not about rows, and the interruption's `ImportError`.
+    mutating func settle(after failure: PGError) throws {
         for statement in statements.numbering { _ = try connection.execute(statement) }
         let count = try connection.execute(statements.count).first?.integer(0) ?? 0
         try divide(1..<count + 1, failure)
@@ -44,7 +44,7 @@ struct BisectingUpsert {
         var counted: (inserted: Int64, updated: Int64) = (0, 0)
         let failure = try connection.refusal {
             for writing in statements.writing {
-                let bounds = [ServerValue.integer(range.lowerBound), .integer(range.upperBound)]
+                let bounds = [PGValue.integer(range.lowerBound), .integer(range.upperBound)]
                 let count = try connection.execute(writing.text, bounds).affected
                 switch writing.count {
                 case .inserted: counted.inserted += count
@@ -59,7 +59,7 @@ struct BisectingUpsert {
     }
 
     /// Writes the halves of a range some of whose objects are refused.
-    private mutating func divide(_ range: Range<Int64>, _ failure: ServerFailure) throws {
+    private mutating func divide(_ range: Range<Int64>, _ failure: PGError) throws {
         guard range.count > 1 else { return try takeRecords(of: range.lowerBound, failure) }
         let middle = range.lowerBound + Int64(range.count / 2)
         try settle(range.lowerBound..<middle)
@@ -69,7 +69,7 @@ struct BisectingUpsert {
     // MARK: The records of a key
 
     private struct Record {
-        let place: ServerValue
+        let place: PGValue
         let ordinal: Int64
         let child: Int64
         let isUnmet: Bool
@@ -80,10 +80,10 @@ struct BisectingUpsert {
     private enum Object {
         case none
         /// Where it is, if that is known.
-        case at(ServerValue)
+        case at(PGValue)
     }
 
-    private mutating func takeRecords(of key: Int64, _ failure: ServerFailure) throws {
+    private mutating func takeRecords(of key: Int64, _ failure: PGError) throws {
         for statement in statements.forgetting { _ = try connection.execute(statement, [.integer(key)]) }
         var object: Object?
         var last: (ordinal: Int64, child: Int64) = (-1, -1)
@@ -156,7 +156,7 @@ struct BisectingUpsert {
 
     // MARK: Rejects
 
-    private func reject(_ record: Record, for failure: ServerFailure) throws {
+    private func reject(_ record: Record, for failure: PGError) throws {
         // The entity is the bucket's.
         let error = failure.error(of: "", keyPath: "")
         try reject(record, [.null, .text(error.code.rawValue), .text(error.expected), .text(error.found)])
@@ -166,7 +166,7 @@ struct BisectingUpsert {
         try reject(record, [.boolean(isMissing), .null, .null, .null])
     }
 
-    private func reject(_ record: Record, _ why: [ServerValue]) throws {
+    private func reject(_ record: Record, _ why: [PGValue]) throws {
         _ = try connection.execute(
             BisectionStatements.refusing,
             [.integer(record.ordinal), .integer(record.child)] + why
@@ -174,20 +174,20 @@ struct BisectingUpsert {
     }
 }
 
-extension ServerConnection {
+extension PGConnection {
     /// Does something within the transaction; where the server refuses a row, it is as if it had not been done.
     ///
     /// Constraints that are deferred are looked at here, too.
     ///
     /// - Returns: what the server has against a row; nil where all is done.
     /// - Throws: what `body` throws otherwise.
-    func refusal(of body: () throws -> Void) throws -> ServerFailure? {
+    func refusal(of body: () throws -> Void) throws -> PGError? {
         _ = try execute("SAVEPOINT importer")
         do {
             try body()
             _ = try execute("SET CONSTRAINTS ALL IMMEDIATE; RELEASE SAVEPOINT importer")
             return nil
-        } catch let failure as ServerFailure where failure.isAboutRow && !failure.isConnectionLost {
+        } catch let failure as PGError where failure.isAboutRow && !failure.isConnectionLost {
             _ = try execute("ROLLBACK TO SAVEPOINT importer; RELEASE SAVEPOINT importer")
             return failure
         }

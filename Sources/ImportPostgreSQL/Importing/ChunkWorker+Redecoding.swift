@@ -11,7 +11,7 @@ extension ChunkWorker.Task {
         of entry: ChunkEntry,
         _ plans: [EntityPlan],
         _ decoder: ChunkDecoder,
-        _ connection: ServerConnection,
+        _ connection: PGConnection,
         _ body: (RowBatch, LateRejects) throws -> Void
     ) throws {
         let retried = try RetryTable(of: job)?.records(of: entry, areOpen: true, connection)

@@ -8,9 +8,9 @@ import Importer
 final class ChunkWorker {
     /// What the workers of a process have in common.
     struct Task: Sendable {
-        let store: ServerStore
+        let store: PostgreSQLStore
         /// The workers' connections, which settle what they have staged, too.
-        let links: IdlePool<ServerLink>
+        let links: IdlePool<PGWorkerConnection>
         let job: StoredJob
         let model: ModelDescription
         let transformers: TransformerRegistry
@@ -25,8 +25,8 @@ final class ChunkWorker {
         let onCommit: @Sendable (_ records: Int64, _ bytes: Int64, _ rejects: Int64) -> Void
 
         /// The model as the server has it, for one worker.
-        func serverModel() throws -> ServerModel {
-            try ServerModel(model, job.options, transformers, label: store.label)
+        func serverModel() throws -> PGModel {
+            try PGModel(model, job.options, transformers, label: store.label)
         }
 
         /// Lets a decoder have a chunk.
@@ -43,7 +43,7 @@ final class ChunkWorker {
             try decoder.open(chunk, skipping: .none, source: source.description.name, retried: retried)
         }
 
-        func decoder(_ model: ServerModel) -> ChunkDecoder {
+        func decoder(_ model: PGModel) -> ChunkDecoder {
             // A retry knows of each of its records by itself which entity it is.
             let bySource = job.sources.map { source in
                 job.retry != nil
@@ -67,25 +67,25 @@ final class ChunkWorker {
     private let staging: RelationshipStager?
     private let decoder: ChunkDecoder
     private let chunks: ChunkTable
-    private let counts: ServerCounts
+    private let counts: PGCounts
     private let owner: String
     private let retries: RetryTable?
     private var rows: [ChunkRows]
-    private let link: ServerLink
+    private let link: PGWorkerConnection
     private lazy var valuePlaces = ValueLocator(maxDepth: task.job.options.maxDepth)
 
     private var job: StoredJob { task.job }
     private var label: String { task.store.label }
 
     /// - Throws: `ImportError` where the model cannot be imported with.
-    init(_ task: Task, _ link: ServerLink) throws {
+    init(_ task: Task, _ link: PGWorkerConnection) throws {
         self.task = task
         self.link = link
         let model = try task.serverModel()
         plans = model.plans
         decoder = task.decoder(model)
         chunks = ChunkTable(job: task.job.id)
-        counts = ServerCounts(job: task.job, plans: plans)
+        counts = PGCounts(job: task.job, plans: plans)
         owner = Self.makeOwner()
         retries = RetryTable(of: task.job)
         staging = model.related.map { tables in
@@ -149,7 +149,7 @@ final class ChunkWorker {
             }
             if outlook.isDone || task.endsWithout != nil && outlook.state == "finished" { return }
             if let seconds = task.endsWithout {
-                let isLed = try link.use { [task] in try ServerSession.isLockHeld($0, task.store.lockName) }
+                let isLed = try link.use { [task] in try PGLockingSession.isLockHeld($0, task.store.lockName) }
                 try idleTime.check(isLed: isLed, seconds, at: label)
             }
             task.bell.wait(after: seen, seconds: 0.25)
@@ -220,8 +220,8 @@ final class ChunkWorker {
         _ entry: ChunkEntry,
         _ retried: RetriedRecords?,
         without refused: RefusedRows
-    ) throws -> ServerCounts.Tally {
-        var tally = ServerCounts.Tally(entities: plans.count)
+    ) throws -> PGCounts.Tally {
+        var tally = PGCounts.Tally(entities: plans.count)
         for index in rows.indices { rows[index].begin() }
         try task.open(entry, decoder, retried)
         var batch = DecodedBatch()
@@ -253,7 +253,7 @@ final class ChunkWorker {
         _ batch: borrowing RowBatch,
         _ refused: RefusedRows,
         _ staging: RelationshipStager,
-        _ tally: inout ServerCounts.Tally
+        _ tally: inout PGCounts.Tally
     ) throws {
         tally.add(batch)
         tally.countByKind(batch)
@@ -278,7 +278,7 @@ final class ChunkWorker {
     private func add(
         _ batch: borrowing RowBatch,
         _ refused: RefusedRows,
-        _ tally: inout ServerCounts.Tally
+        _ tally: inout PGCounts.Tally
     ) {
         tally.add(batch)
         let late = LateRejects(plans: plans, chunkBytes: decoder.bytes)
@@ -326,7 +326,7 @@ final class ChunkWorker {
     }
 
     /// Where the first reject stops the import, no chunk with one is committed.
-    private func checkLimit(_ tally: ServerCounts.Tally, _ source: String) throws {
+    private func checkLimit(_ tally: PGCounts.Tally, _ source: String) throws {
         guard !tally.rejects.isEmpty, job.options.onError == .stop else { return }
         do {
             try checkRejects(tally, source)
@@ -340,7 +340,7 @@ final class ChunkWorker {
         }
     }
 
-    private func checkRejects(_ tally: ServerCounts.Tally, _ source: String) throws {
+    private func checkRejects(_ tally: PGCounts.Tally, _ source: String) throws {
         do {
             try RejectLimit(job).check(tally.rejects.sorted { $0.ordinal < $1.ordinal }, after: 0)
         } catch let excess as RejectLimit.Excess {
@@ -361,7 +361,7 @@ final class ChunkWorker {
     /// - Throws: `Refusal`, and `ImportError`.
     private func commit(
         _ lease: ChunkLease,
-        _ tally: ServerCounts.Tally,
+        _ tally: PGCounts.Tally,
         _ retried: RetriedRecords?
     ) throws -> Bool {
         try link.commit(
@@ -372,9 +372,9 @@ final class ChunkWorker {
 
     private func transaction(
         _ lease: ChunkLease,
-        _ tally: ServerCounts.Tally,
+        _ tally: PGCounts.Tally,
         _ retried: RetriedRecords?,
-        _ connection: ServerConnection
+        _ connection: PGConnection
     ) throws -> Bool {
         struct Lost: Error {}
         // Whose COPY it was that the server has refused.
@@ -398,7 +398,7 @@ final class ChunkWorker {
             }
         } catch is Lost {
             return false
-        } catch let failure as ServerFailure where !failure.isTransient {
+        } catch let failure as PGError where !failure.isTransient {
             let refused = try copied?.findRefused(failure, connection) ?? []
             guard refused.isEmpty else { throw Refusal(rows: refused) }
             throw failure

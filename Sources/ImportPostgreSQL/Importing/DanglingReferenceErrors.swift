@@ -14,7 +14,7 @@ final class DanglingReferenceErrors {
 
     private let tables: RelationshipTables
     private let again: SecondPassDecoder
-    private let connection: ServerConnection
+    private let connection: PGConnection
     private let relationships: Set<Int>
     /// By relationship, rows of the references that the server is asked for.
     private var asked: [Int: ChunkRows] = [:]
@@ -28,7 +28,7 @@ final class DanglingReferenceErrors {
         _ statements: RelationshipStatements,
         _ options: JobOptions,
         kinds: any SubentityLookup,
-        _ connection: ServerConnection
+        _ connection: PGConnection
     ) throws {
         tables = statements.tables
         again = SecondPassDecoder(plan: tables.graph, options: options, kinds: kinds)

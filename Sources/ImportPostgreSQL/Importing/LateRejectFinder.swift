@@ -13,7 +13,7 @@ struct LateRejectFinder {
 
     private var label: String { task.store.label }
 
-    init(_ task: ChunkWorker.Task, _ model: ServerModel) {
+    init(_ task: ChunkWorker.Task, _ model: PGModel) {
         self.task = task
         plans = model.plans
         decoder = task.decoder(model)
@@ -37,8 +37,8 @@ struct LateRejectFinder {
 
     /// Writes the rejects that a bucket's query gives, in its transaction: those of one chunk at a time.
     ///
-    /// - Throws: `ImportError`, also where the job wants to stop at the first reject; `ServerFailure`.
-    func reject(by query: String, position: Int, bucket: Int, _ connection: ServerConnection) throws {
+    /// - Throws: `ImportError`, also where the job wants to stop at the first reject; `PGError`.
+    func reject(by query: String, position: Int, bucket: Int, _ connection: PGConnection) throws {
         let entity = plans[position].entity.name
         _ = try connection.execute("DECLARE _import_late NO SCROLL CURSOR FOR \(query)")
         let chunks = ChunkTable(job: task.job.id)
@@ -67,7 +67,7 @@ struct LateRejectFinder {
         _ = try connection.execute("CLOSE _import_late")
     }
 
-    private func late(_ row: ServerRow, _ entity: String) throws -> Late {
+    private func late(_ row: PGRow, _ entity: String) throws -> Late {
         let ordinal = try row.integer(0)
         guard let code = try row.optionalText(3) else {
             return Late(ordinal: ordinal, fault: try row.bool(2) ? .missing : .duplicate)
@@ -88,9 +88,9 @@ struct LateRejectFinder {
         of entry: ChunkEntry,
         position: Int,
         bucket: Int,
-        _ connection: ServerConnection
+        _ connection: PGConnection
     ) throws {
-        var tally = ServerCounts.Tally(entities: plans.count)
+        var tally = PGCounts.Tally(entities: plans.count)
         for reject in try rejects(late, of: entry, connection) { tally.rejectLate(reject) }
         guard tally.rejects.count == late.count else {
             throw ImportError(
@@ -102,7 +102,7 @@ struct LateRejectFinder {
         if task.job.options.onError == .stop { try Self.stop(at: tally.rejects, of: entry, task) }
         // Each bucket counts apart from the chunk's own rows.
         let place = Int64(position * 256 + bucket + 1) << 32
-        try ServerCounts(job: task.job, plans: plans).writeRejects(tally, of: entry, place: place, connection)
+        try PGCounts(job: task.job, plans: plans).writeRejects(tally, of: entry, place: place, connection)
     }
 
     /// Ends a job that wants to stop at the first reject.
@@ -120,7 +120,7 @@ struct LateRejectFinder {
     private func rejects(
         _ late: [Late],
         of entry: ChunkEntry,
-        _ connection: ServerConnection
+        _ connection: PGConnection
     ) throws -> [RowBatch.Reject] {
         let faults = Dictionary(late.map { ($0.ordinal, $0.fault) }) { first, _ in first }
         var refused = RefusedRows()

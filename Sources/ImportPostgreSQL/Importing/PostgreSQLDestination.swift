@@ -4,12 +4,12 @@ import Importer
 /// A schema of a server as an import sees it: each chunk is a transaction of its own, in any order, and any number of processes
 /// may take part.
 final class PostgreSQLDestination: RecordDestination {
-    private let store: ServerStore
-    private let session: ServerSession
+    private let store: PostgreSQLStore
+    private let session: PGLockingSession
 
-    init(_ store: ServerStore, _ interruption: Interruption) {
+    init(_ store: PostgreSQLStore, _ interruption: Interruption) {
         self.store = store
-        session = ServerSession(store, interruption)
+        session = PGLockingSession(store, interruption)
     }
 
     /// The schema is made when it is needed.
@@ -24,17 +24,17 @@ final class PostgreSQLDestination: RecordDestination {
     func unlock() { session.unlock() }
 
     func read<Result>(_ body: (any JournalReader) throws -> Result) throws -> Result {
-        try body(ServerJournalReader(session))
+        try body(PGJournalReader(session))
     }
 
-    func tidyUp() { try? ServerJournal(session).removeLeftFiles() }
+    func tidyUp() { try? PGJournal(session).removeLeftFiles() }
 
-    func open(for bytes: Int64?) throws -> any Journal { ServerJournal(session) }
+    func open(for bytes: Int64?) throws -> any Journal { PGJournal(session) }
 
-    func importRecords(of run: JobRun) throws -> JobRun { try ServerImport(run, session).importRecords() }
+    func importRecords(of run: JobRun) throws -> JobRun { try PGImport(run, session).importRecords() }
 
     func report(of job: Int64) throws -> ImportReport {
-        try session.read { try ServerReports(store: store).report(of: job, $0) }
+        try session.read { try PGReportBuilder(store: store).report(of: job, $0) }
     }
 
     func close(after job: StoredJob) throws -> ImportReport {
@@ -51,8 +51,8 @@ final class PostgreSQLDestination: RecordDestination {
         guard !indexes.wanted.isEmpty, let model = job.model else { return [] }
         return try session.write { connection in
             try model.entitiesWithTables.flatMap { entity in
-                let found = try ServerTables.buildIndexes(of: entity, indexes, connection)
-                try ServerCounts.note(found, of: entity, job.id, connection)
+                let found = try PGTables.buildIndexes(of: entity, indexes, connection)
+                try PGCounts.note(found, of: entity, job.id, connection)
                 return found.built
             }
         }
@@ -63,7 +63,7 @@ final class PostgreSQLDestination: RecordDestination {
         token: String,
         _ body: (_ write: (ArraySlice<UInt8>) throws -> Void) throws -> Result
     ) throws -> Result {
-        let journal = ServerJournal(session)
+        let journal = PGJournal(session)
         // What a killed retry has left has the name that this one's file is to get.
         try journal.bringUp()
         try journal.removeLeftFiles()
@@ -81,7 +81,7 @@ final class PostgreSQLDestination: RecordDestination {
     func explain(_ error: any Error) -> ImportError {
         switch error {
         case let error as ImportError: error
-        case let failure as ServerFailure: failure.importError(at: store.label, showsValues: store.showsValues)
+        case let failure as PGError: failure.importError(at: store.label, showsValues: store.showsValues)
         default: ImportError(.fault, at: store.label, "\(error)")
         }
     }

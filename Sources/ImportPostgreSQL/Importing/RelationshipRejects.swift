@@ -7,7 +7,7 @@ final class RelationshipRejects {
     private static let place = Int64(1) << 60
 
     /// That of the next group of a chunk's: they may be written in several goes.
-    static func nextPlace(of job: Int64, in entry: ChunkEntry, _ connection: ServerConnection) throws -> Int64 {
+    static func nextPlace(of job: Int64, in entry: ChunkEntry, _ connection: PGConnection) throws -> Int64 {
         try connection.execute(
             "SELECT coalesce(max(place) + 1, $3) FROM _import_ledger WHERE job = $1 AND chunk = $2 AND place >= $3",
             [.integer(job), .integer(Int64(entry.number)), .integer(place)]
@@ -38,10 +38,10 @@ final class RelationshipRejects {
     }
 
     private let task: ChunkWorker.Task
-    private let model: ServerModel
+    private let model: PGModel
     private let decoder: ChunkDecoder
 
-    init(_ task: ChunkWorker.Task, _ model: ServerModel) {
+    init(_ task: ChunkWorker.Task, _ model: PGModel) {
         self.task = task
         self.model = model
         decoder = task.decoder(model)
@@ -50,11 +50,11 @@ final class RelationshipRejects {
     /// Writes rejects.
     ///
     /// - Parameter records: in order.
-    func write(_ records: [(ordinal: Int64, fault: Fault)], _ connection: ServerConnection) throws -> Counts {
+    func write(_ records: [(ordinal: Int64, fault: Fault)], _ connection: PGConnection) throws -> Counts {
         var counts = Counts(entities: model.plans.count)
         let faults = Dictionary(records.map { ($0.ordinal, $0.fault) }) { first, _ in first }
         try forEachChunk(of: records.map(\.ordinal), connection) { entry in
-            var tally = ServerCounts.Tally(entities: model.plans.count)
+            var tally = PGCounts.Tally(entities: model.plans.count)
             var count = 0
             try forEachRecord(of: entry, connection, finding: { try find(faults, $0, $1, entry) }) {
                 index,
@@ -79,7 +79,7 @@ final class RelationshipRejects {
             try check(count, of: records.map(\.ordinal), in: entry)
             if task.job.options.onError == .stop { try LateRejectFinder.stop(at: tally.rejects, of: entry, task) }
             for reject in tally.rejects { counts.records[Int(reject.entity)] += 1 }
-            try ServerCounts(job: task.job, plans: model.plans)
+            try PGCounts(job: task.job, plans: model.plans)
                 .writeRejects(
                     tally,
                     of: entry,
@@ -93,7 +93,7 @@ final class RelationshipRejects {
     /// Counts records that are passed over.
     ///
     /// - Parameter ordinals: in order.
-    func count(_ ordinals: [Int64], _ connection: ServerConnection) throws -> Counts {
+    func count(_ ordinals: [Int64], _ connection: PGConnection) throws -> Counts {
         var counts = Counts(entities: model.plans.count)
         let wanted = Set(ordinals)
         try forEachChunk(of: ordinals, connection) { entry in
@@ -116,7 +116,7 @@ final class RelationshipRejects {
     /// Calls `body` with each chunk that has some of these records.
     private func forEachChunk(
         of ordinals: [Int64],
-        _ connection: ServerConnection,
+        _ connection: PGConnection,
         _ body: (ChunkEntry) throws -> Void
     ) throws {
         let chunks = ChunkTable(job: task.job.id)
@@ -151,7 +151,7 @@ final class RelationshipRejects {
     /// - Parameter finding: called with each batch before.
     private func forEachRecord(
         of entry: ChunkEntry,
-        _ connection: ServerConnection,
+        _ connection: PGConnection,
         finding: (RowBatch, LateRejects) throws -> Void = { _, _ in },
         _ body: (Int, borrowing RowBatch, LateRejects) throws -> Void
     ) throws {

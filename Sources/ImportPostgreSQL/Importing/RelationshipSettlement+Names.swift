@@ -4,7 +4,7 @@ import Importer
 /// Objects that records name by other attributes than the identifier.
 extension RelationshipSettlement {
     /// Finds which are meant, and links them; what stored links decide is left for later.
-    func findNamed(_ statements: RelationshipStatements, _ connection: ServerConnection) throws
+    func findNamed(_ statements: RelationshipStatements, _ connection: PGConnection) throws
         -> [AlternateKeyStatements]
     {
         try statements.tables.names.map { AlternateKeyStatements(statements: statements, naming: $0) }.filter { names in

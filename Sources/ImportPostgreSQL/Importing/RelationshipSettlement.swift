@@ -4,15 +4,15 @@ import Importer
 /// Settles what relates entities: the importing process does it, in steps before and after the buckets of objects.
 struct RelationshipSettlement {
     let task: ChunkWorker.Task
-    private let model: ServerModel
+    private let model: PGModel
     private let tables: RelationshipTables
-    private let session: ServerSession
+    private let session: PGLockingSession
     private let steps: RelationshipSteps
 
     private var job: Int64 { task.job.id }
 
     /// - Returns: nil where no entity relates to another.
-    init?(_ task: ChunkWorker.Task, _ model: ServerModel, _ session: ServerSession) {
+    init?(_ task: ChunkWorker.Task, _ model: PGModel, _ session: PGLockingSession) {
         guard let tables = model.related else { return nil }
         self.task = task
         self.model = model
@@ -21,7 +21,7 @@ struct RelationshipSettlement {
         steps = RelationshipSteps(job: task.job.id, session: session)
     }
 
-    private func statements(_ connection: ServerConnection) throws -> RelationshipStatements {
+    private func statements(_ connection: PGConnection) throws -> RelationshipStatements {
         let filled = try connection.execute(
             "SELECT position, table_name FROM _import_entity WHERE job = $1 AND NOT was_empty",
             [.integer(job)]
@@ -48,7 +48,7 @@ struct RelationshipSettlement {
             _ = try connection.execute("SAVEPOINT importer_judged")
             if model.serial != nil { return try settleSerially(statements, connection) }
             // Until all is there, references may come before what they lead to.
-            try ServerTables.drop(tables.foreignKeys, connection)
+            try PGTables.drop(tables.foreignKeys, connection)
             try tables.dropPartnerIndexes(connection)
             for table in [RelationshipStatements.verdict, RelationshipStatements.lacking] {
                 _ = try connection.execute(table)
@@ -81,7 +81,7 @@ struct RelationshipSettlement {
     }
 
     /// Settles all by taking one record after the other; what was found out about them before is forgotten.
-    private func settleSerially(_ statements: RelationshipStatements, _ connection: ServerConnection) throws {
+    private func settleSerially(_ statements: RelationshipStatements, _ connection: PGConnection) throws {
         _ = try connection.execute("ROLLBACK TO SAVEPOINT importer_judged")
         try ReplaySettlement(
             task: task,
@@ -101,7 +101,7 @@ struct RelationshipSettlement {
     var findsKinds: Bool { !tables.shared.isEmpty || tables.takesInOrder }
 
     /// Finds of which entities objects are, and with that which records are accepted, where it depends on the records before.
-    func findKinds(_ statements: RelationshipStatements, _ connection: ServerConnection) throws {
+    func findKinds(_ statements: RelationshipStatements, _ connection: PGConnection) throws {
         guard try findsKinds && SubentityReplay.isNeeded(statements, connection) else { return }
         let verdicts = try SubentityReplay(task, model, statements, connection)
         try verdicts.find()
@@ -117,7 +117,7 @@ struct RelationshipSettlement {
     }
 
     /// What is done before objects, when it is known which records are accepted.
-    func prepare(_ statements: RelationshipStatements, _ connection: ServerConnection) throws {
+    func prepare(_ statements: RelationshipStatements, _ connection: PGConnection) throws {
         for statement in statements.settlingUnsaid { _ = try connection.execute(statement) }
         let named = try findNamed(statements, connection)
         for statement in statements.taking + statements.findingLate { _ = try connection.execute(statement) }
@@ -133,7 +133,7 @@ struct RelationshipSettlement {
     func reject(
         _ refused: [RefusedRow],
         _ statements: RelationshipStatements,
-        _ connection: ServerConnection
+        _ connection: PGConnection
     ) throws {
         let ordinals = refused.map { "\($0.ordinal)" }.joined(separator: ",")
         _ = try connection.execute("DELETE FROM \(RelationshipStatements.verdictTable)")
@@ -147,7 +147,7 @@ struct RelationshipSettlement {
     }
 
     /// Makes rejects of records whose references lead to nothing: those that are noted.
-    func rejectUnmet(_ statements: RelationshipStatements, _ connection: ServerConnection) throws {
+    func rejectUnmet(_ statements: RelationshipStatements, _ connection: PGConnection) throws {
         _ = try connection.execute(
             """
             DELETE FROM \(RelationshipStatements.verdictTable);
@@ -170,7 +170,7 @@ struct RelationshipSettlement {
     }
 
     /// Calls `body` with the records that are not accepted, in order, some at a time.
-    private func forEachVerdict(_ connection: ServerConnection, _ body: ([Int64]) throws -> Void) throws {
+    private func forEachVerdict(_ connection: PGConnection, _ body: ([Int64]) throws -> Void) throws {
         var last: Int64 = 0
         while true {
             let ordinals = try connection.execute(
@@ -184,7 +184,7 @@ struct RelationshipSettlement {
     }
 
     /// Makes rejects of records that lack something.
-    func reject(_ statements: RelationshipStatements, _ connection: ServerConnection) throws {
+    func reject(_ statements: RelationshipStatements, _ connection: PGConnection) throws {
         for table in [RelationshipStatements.verdictTable, RelationshipStatements.lackingTable] {
             _ = try connection.execute("DELETE FROM \(table)")
         }
@@ -232,7 +232,7 @@ struct RelationshipSettlement {
     private func passOverClosed(
         by retries: RetryTable,
         _ statements: RelationshipStatements,
-        _ connection: ServerConnection
+        _ connection: PGConnection
     ) throws {
         guard try retries.holdAll(closed: RelationshipStatements.verdictTable, connection) > 0 else { return }
         for statement in statements.removingRejects { _ = try connection.execute(statement) }
@@ -243,8 +243,7 @@ struct RelationshipSettlement {
     }
 
     /// Counts records that are not accepted, with what else they said.
-    private func count(_ counts: RelationshipRejects.Counts, as outcome: String, _ connection: ServerConnection) throws
-    {
+    private func count(_ counts: RelationshipRejects.Counts, as outcome: String, _ connection: PGConnection) throws {
         for entity in counts.records.indices where counts.records[entity] > 0 || counts.linked[entity] > 0 {
             let linked = counts.linked[entity]
             try count(
@@ -255,7 +254,7 @@ struct RelationshipSettlement {
         }
     }
 
-    private func countIgnored(_ statements: RelationshipStatements, _ connection: ServerConnection) throws {
+    private func countIgnored(_ statements: RelationshipStatements, _ connection: PGConnection) throws {
         for entity in statements.identified {
             let ignored = try connection.execute(statements.ignored(entity)).first?.integer(0) ?? 0
             if ignored > 0 { try count(entity, ["ignored": ignored], connection) }
@@ -279,19 +278,19 @@ struct RelationshipSettlement {
             try session.write { connection in
                 connection.isInterruptible = true
                 defer { connection.isInterruptible = false }
-                _ = try ServerTables.make(key, connection)
+                _ = try PGTables.make(key, connection)
             }
         }
         try session.write { try StagingTables.drop(of: job, $0) }
     }
 
-    private func relate(_ statements: RelationshipStatements, _ connection: ServerConnection) throws {
+    private func relate(_ statements: RelationshipStatements, _ connection: PGConnection) throws {
         try link(statements, connection)
         try resolveAll(statements, connection)
     }
 
     /// Makes elements and links.
-    func link(_ statements: RelationshipStatements, _ connection: ServerConnection) throws {
+    func link(_ statements: RelationshipStatements, _ connection: PGConnection) throws {
         for table in [RelationshipStatements.relinked, RelationshipStatements.gone] {
             _ = try connection.execute(table)
         }
@@ -325,12 +324,12 @@ struct RelationshipSettlement {
     }
 
     /// Deletes orphans, and finds what leads to nothing.
-    func resolveAll(_ statements: RelationshipStatements, _ connection: ServerConnection) throws {
+    func resolveAll(_ statements: RelationshipStatements, _ connection: PGConnection) throws {
         try deleteOrphans(statements, connection)
         try resolve(statements, connection)
     }
 
-    private func countElements(of entity: Int, _ statements: RelationshipStatements, _ connection: ServerConnection)
+    private func countElements(of entity: Int, _ statements: RelationshipStatements, _ connection: PGConnection)
         throws
     {
         for row in try connection.execute(statements.elementCounts(of: entity)) {
@@ -347,13 +346,13 @@ struct RelationshipSettlement {
         }
     }
 
-    private func countUnlinked(_ unlinked: (relationship: Int, count: String), _ connection: ServerConnection) throws {
+    private func countUnlinked(_ unlinked: (relationship: Int, count: String), _ connection: PGConnection) throws {
         guard let count = try connection.execute(unlinked.count).first?.integer(0), count > 0 else { return }
         try note(.unlinked, count, unlinked.relationship, connection)
     }
 
     /// Records and nested objects whose lists said something new are updates, too.
-    private func countRelinked(_ statements: RelationshipStatements, _ connection: ServerConnection) throws {
+    private func countRelinked(_ statements: RelationshipStatements, _ connection: PGConnection) throws {
         for row in try connection.execute(statements.countingRelinked) {
             let (own, nested) = (try row.integer(1), try row.integer(2))
             try count(
@@ -366,7 +365,7 @@ struct RelationshipSettlement {
 
     // MARK: Orphans
 
-    func deleteOrphans(_ statements: RelationshipStatements, _ connection: ServerConnection) throws {
+    func deleteOrphans(_ statements: RelationshipStatements, _ connection: PGConnection) throws {
         let orphans = OrphanStatements(staged: statements.staged, statements: statements)
         guard orphans.isNeeded else { return }
         func execute(_ all: [String]) throws -> Int64 {
@@ -396,7 +395,7 @@ struct RelationshipSettlement {
 
     // MARK: References to what is not there
 
-    private func resolve(_ statements: RelationshipStatements, _ connection: ServerConnection) throws {
+    private func resolve(_ statements: RelationshipStatements, _ connection: PGConnection) throws {
         for index in tables.layout.relationships.indices {
             try task.interruption.check()
             let name = tables.name(of: index)
@@ -438,14 +437,14 @@ struct RelationshipSettlement {
         }
     }
 
-    private func countWaiting(_ relationship: String, _ connection: ServerConnection) throws -> Int64 {
+    private func countWaiting(_ relationship: String, _ connection: PGConnection) throws -> Int64 {
         let waiting = "SELECT count(*) FROM _import_link WHERE relationship = $1"
         return try connection.execute(waiting, [.text(relationship)]).first?.integer(0) ?? 0
     }
 
     // MARK: Counts
 
-    private func count(_ entity: Int, _ counts: KeyValuePairs<String, Int64>, _ connection: ServerConnection) throws {
+    private func count(_ entity: Int, _ counts: KeyValuePairs<String, Int64>, _ connection: PGConnection) throws {
         let names = counts.map(\.key)
         let places = names.indices.map { "$\($0 + 4)" }
         let sums = names.map { "\($0) = _import_count.\($0) + excluded.\($0)" }
@@ -464,7 +463,7 @@ struct RelationshipSettlement {
         _ kind: LedgerKind,
         _ count: Int64,
         _ relationship: Int,
-        _ connection: ServerConnection
+        _ connection: PGConnection
     ) throws {
         guard count > 0 else { return }
         let placement = tables.layout.relationships[relationship]

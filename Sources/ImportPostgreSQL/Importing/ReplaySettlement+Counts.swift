@@ -6,16 +6,16 @@ extension ReplaySettlement {
     /// Adds the rejects that decoding alone did not give.
     func writeRejects(from store: ReplayStore) throws {
         let chunks = ChunkTable(job: job)
-        let counts = ServerCounts(job: task.job, plans: model.plans)
+        let counts = PGCounts(job: task.job, plans: model.plans)
         var entry: ChunkEntry?
         var known: Set<Int64> = []
-        var tally = ServerCounts.Tally(entities: model.plans.count)
+        var tally = PGCounts.Tally(entities: model.plans.count)
         func write() throws {
             guard let entry, !tally.rejects.isEmpty else { return }
             if task.job.options.onError == .stop { try LateRejectFinder.stop(at: tally.rejects, of: entry, task) }
             let place = try RelationshipRejects.nextPlace(of: job, in: entry, connection)
             try counts.writeRejects(tally, of: entry, place: place, connection)
-            tally = ServerCounts.Tally(entities: model.plans.count)
+            tally = PGCounts.Tally(entities: model.plans.count)
         }
         try store.forEachReject { reject in
             if entry?.ordinals.contains(reject.ordinal) != true {
@@ -52,7 +52,7 @@ extension ReplaySettlement {
 
     /// Brings counts and ledger to what the SQLite store has counted.
     func writeCounts(from store: ReplayStore) throws {
-        let before = try ServerCounts.totals(of: task.job, connection)
+        let before = try PGCounts.totals(of: task.job, connection)
         for (position, now) in try store.totals().enumerated() {
             let pairs = zip(Self.counts(of: now), Self.counts(of: before[position])).map { ($0.0, $0.1 - $1.1) }
             guard pairs.contains(where: { $0.1 != 0 }) else { continue }

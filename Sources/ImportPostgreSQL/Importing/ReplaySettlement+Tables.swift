@@ -4,12 +4,12 @@ import Importer
 /// The rows of the tables, to the SQLite store and back.
 extension ReplaySettlement {
     /// A column of a table: its name on the server, and what is written to it.
-    private func columns(of table: TableDescription) throws -> [ServerColumn] {
+    private func columns(of table: TableDescription) throws -> [PGColumn] {
         if table.isJoin {
             guard let join = tables.joins.first(where: { layout.join(of: $0.making).table == table.name }) else {
                 throw ImportError(.fault, at: label, "no relationship makes the table \(table.name)")
             }
-            let names = ServerNames.columns(table.columns.map(\.name))
+            let names = PGNames.columns(table.columns.map(\.name))
             let keys = join.sourceColumns + join.destinationColumns
             return names.enumerated().map { index, name in
                 keys.indices.contains(index) ? keys[index] : bigint(name)
@@ -28,8 +28,8 @@ extension ReplaySettlement {
         }
     }
 
-    private func bigint(_ name: String) -> ServerColumn {
-        ServerColumn(
+    private func bigint(_ name: String) -> PGColumn {
+        PGColumn(
             name: name,
             type: .bigint,
             attribute: AttributeDescription(name: name, type: .integer64, from: [])
@@ -48,9 +48,9 @@ extension ReplaySettlement {
 
     /// A row of a SQLite store has a number: its primary key, or here its place on the server.
     func load(_ table: TableDescription, into store: ReplayStore) throws {
-        guard try ServerTables.hasRows(table.name, connection) else { return }
+        guard try PGTables.hasRows(table.name, connection) else { return }
         let columns = try columns(of: table)
-        let stored = try StoredServerColumn.all(of: table.name, connection)
+        let stored = try PGTableColumn.all(of: table.name, connection)
         let types = try columns.map { column in
             guard let found = stored.first(where: { BytewiseString($0.name) == BytewiseString(column.name) }) else {
                 throw ImportError(.fault, at: label, "the table \(table.name) has no column \(column.name)")
@@ -65,7 +65,7 @@ extension ReplaySettlement {
         let condition = key.map { "t.\($0) IS NOT NULL" }.joined(separator: " AND ")
         let order = isNumbered ? "t.ctid" : key.map { "t.\($0)" }.joined(separator: ", ")
         let query = """
-            SELECT \(list.joined(separator: ", ")) FROM \(ServerTables.quoted(table.name)) AS t \
+            SELECT \(list.joined(separator: ", ")) FROM \(PGTables.quoted(table.name)) AS t \
             \(condition.isEmpty ? "" : "WHERE \(condition) ")ORDER BY \(order)
             """
         let first = isNumbered ? 1 : 0
@@ -87,7 +87,7 @@ extension ReplaySettlement {
             SELECT relkind = 'p', EXISTS (SELECT FROM pg_catalog.pg_inherits WHERE inhparent = oid)
             FROM pg_catalog.pg_class WHERE oid = to_regclass($1)
             """,
-            [.text(ServerTables.quoted(table.name))]
+            [.text(PGTables.quoted(table.name))]
         ).first
         let (isPartitioned, hasHeirs) = (try row?.bool(0) ?? false, try row?.bool(1) ?? false)
         guard isPartitioned || hasHeirs else { return }
@@ -108,7 +108,7 @@ extension ReplaySettlement {
     func writeBack(_ table: TableDescription, from store: ReplayStore) throws {
         let columns = try columns(of: table)
         let key = store.keyPlaces(of: table)
-        let mask = ServerColumn(
+        let mask = PGColumn(
             name: "_mask",
             type: .bytea,
             attribute: AttributeDescription(name: "_mask", type: .binary, from: [])
@@ -190,12 +190,12 @@ extension ReplaySettlement {
 
     private func apply(
         _ table: TableDescription,
-        _ columns: [ServerColumn],
+        _ columns: [PGColumn],
         _ key: [Int],
         _ changes: [Bool],
         _ counts: [ReplayStore.Change: Int64]
     ) throws {
-        let name = ServerTables.quoted(table.name)
+        let name = PGTables.quoted(table.name)
         let isSame =
             key.isEmpty
             ? "t.ctid = format('(%s,%s)', s._row >> 16, s._row & 65535)::tid"

@@ -4,7 +4,7 @@ import Importer
 /// What waits for objects, and which rows are there for references alone.
 extension ReplaySettlement {
     /// The columns of an object that waits, of what it waits for, and of what names that.
-    private func keys(of relationship: Int) -> (source: [ServerColumn], target: [ServerColumn], named: [ServerColumn]) {
+    private func keys(of relationship: Int) -> (source: [PGColumn], target: [PGColumn], named: [PGColumn]) {
         let placement = layout.relationships[relationship]
         return (
             tables.key(of: placement.entity), tables.key(of: placement.destination),
@@ -12,7 +12,7 @@ extension ReplaySettlement {
         )
     }
 
-    private func parts(_ json: String, _ columns: [ServerColumn]) -> [String] {
+    private func parts(_ json: String, _ columns: [PGColumn]) -> [String] {
         columns.enumerated().map { "(\(json)->>\($0))::\($1.type.declaration)" }
     }
 
@@ -67,7 +67,7 @@ extension ReplaySettlement {
     }
 
     /// The columns by which rows are known that are there for references alone; nil where there are none such.
-    private func stubKey(of table: TableDescription) throws -> [ServerColumn]? {
+    private func stubKey(of table: TableDescription) throws -> [PGColumn]? {
         guard !table.isJoin, let home = tables.homes.first(where: { layout.table(of: $0) == table.name }) else {
             return nil
         }
@@ -87,7 +87,7 @@ extension ReplaySettlement {
             ) ON COMMIT DROP
             """
         )
-        var parameters: [ServerValue] = []
+        var parameters: [PGValue] = []
         func flush() throws {
             try insert(into: "_import_serial_link", &parameters, width: 5)
         }
@@ -145,7 +145,7 @@ extension ReplaySettlement {
         }
     }
 
-    private func insert(into table: String, _ parameters: inout [ServerValue], width: Int) throws {
+    private func insert(into table: String, _ parameters: inout [PGValue], width: Int) throws {
         guard !parameters.isEmpty else { return }
         let rows = stride(from: 1, to: parameters.count + 1, by: width).map { first in
             "(\((first..<first + width).map { "$\($0)" }.joined(separator: ", ")))"

@@ -10,11 +10,11 @@ import Importer
 /// found to be rejects, as a server cannot have it, are rejects there, too.
 struct ReplaySettlement {
     let task: ChunkWorker.Task
-    let model: ServerModel
+    let model: PGModel
     let tables: RelationshipTables
     let guards: UserConstraints
     /// In the transaction that all is done in.
-    let connection: ServerConnection
+    let connection: PGConnection
 
     var job: Int64 { task.job.id }
     var label: String { task.store.label }
@@ -22,7 +22,7 @@ struct ReplaySettlement {
 
     /// Settles all records; those whose rows a table refuses are rejects.
     ///
-    /// - Throws: `ImportError`, `ServerFailure`.
+    /// - Throws: `ImportError`, `PGError`.
     func settle() throws {
         try lock()
         let retries = RetryTable(of: task.job)
@@ -47,7 +47,7 @@ struct ReplaySettlement {
         without refused: [Int64: ImportModel.RecordError],
         upTo last: Int64? = nil,
         _ retries: RetryTable?
-    ) throws -> ServerFailure? {
+    ) throws -> PGError? {
         try connection.refusal {
             var keys: [UserConstraints.ForeignKey] = []
             var indexes: [UserConstraints.UniqueIndex] = []
@@ -58,7 +58,7 @@ struct ReplaySettlement {
                 try loadWaiting(into: store)
                 try take(into: store, without: refused, upTo: last, retries)
                 // Others may read the tables up to here.
-                try ServerTables.drop(tables.foreignKeys, connection)
+                try PGTables.drop(tables.foreignKeys, connection)
                 keys = try guards.takeAwayForeignKeys(connection)
                 indexes = try guards.takeAwayUniqueIndexes(ofLists: true, connection)
                 try tables.dropPartnerIndexes(connection)
@@ -81,12 +81,12 @@ struct ReplaySettlement {
     /// - Parameter accepted: up to this record none is.
     /// - Throws: `ImportError` where it is about no record.
     private func find(
-        _ failure: ServerFailure,
+        _ failure: PGError,
         after accepted: Int64,
         without refused: [Int64: ImportModel.RecordError],
         _ retries: RetryTable?
     ) throws -> RefusedRow {
-        func refusal(upTo ordinal: Int64) throws -> ServerFailure? {
+        func refusal(upTo ordinal: Int64) throws -> PGError? {
             _ = try connection.execute("SAVEPOINT importer_trial")
             let failure = try attempt(without: refused, upTo: ordinal, retries)
             _ = try connection.execute("ROLLBACK TO SAVEPOINT importer_trial; RELEASE SAVEPOINT importer_trial")
@@ -125,7 +125,7 @@ struct ReplaySettlement {
 
     /// Keeps others from writing the tables until the transaction's end.
     private func lock() throws {
-        let names = layout.tables.map { ServerTables.quoted($0.name) }
+        let names = layout.tables.map { PGTables.quoted($0.name) }
         _ = try connection.execute("LOCK TABLE \(names.joined(separator: ", ")) IN SHARE ROW EXCLUSIVE MODE")
     }
 

@@ -13,24 +13,24 @@ struct SingleTransactionSettlement {
 
     private let relations: RelationshipSettlement
     private let statements: RelationshipStatements
-    private let connection: ServerConnection
-    private let settling: ServerSettlement
+    private let connection: PGConnection
+    private let settling: PGUpsertWorker
     private let guards: UserConstraints
     /// What records up to this one come to is known not to be refused; nil where nothing is known.
     private var accepted: Int64?
 
     /// - Parameter connection: in the transaction in which the records of the job that lack nothing were found.
-    init(_ relations: RelationshipSettlement, _ statements: RelationshipStatements, _ connection: ServerConnection)
+    init(_ relations: RelationshipSettlement, _ statements: RelationshipStatements, _ connection: PGConnection)
         throws
     {
         self.relations = relations
         self.statements = statements
         self.connection = connection
-        settling = try ServerSettlement(relations.task)
+        settling = try PGUpsertWorker(relations.task)
         guards = UserConstraints(staged: statements.staged)
     }
 
-    /// - Throws: `ServerFailure` that is about no record, and `ImportError`.
+    /// - Throws: `PGError` that is about no record, and `ImportError`.
     mutating func settle() throws {
         while true {
             _ = try connection.execute("SAVEPOINT importer_pass")
@@ -84,7 +84,7 @@ struct SingleTransactionSettlement {
         /// These records, and maybe more.
         case refused([RefusedRow])
         /// Some record.
-        case failed(ServerFailure)
+        case failed(PGError)
         /// Those whose references lead to nothing.
         case unmet([String])
     }
@@ -203,7 +203,7 @@ struct SingleTransactionSettlement {
     /// Finds the first record with which the server refuses what the records up to it come to, by halves.
     ///
     /// - Throws: `ImportError` where it is about no record.
-    private mutating func find(_ failure: ServerFailure) throws -> RefusedRow {
+    private mutating func find(_ failure: PGError) throws -> RefusedRow {
         let stages = statements.stages
         let last = try stages.reduce(Int64(0)) { last, stage in
             try max(last, connection.execute("SELECT max(_ordinal) FROM \(stage)").first?.optionalInteger(0) ?? 0)
@@ -218,7 +218,7 @@ struct SingleTransactionSettlement {
     }
 
     /// What the server has against the records up to one, which nothing is left of afterwards.
-    private func refusal(upTo ordinal: Int64) throws -> ServerFailure? {
+    private func refusal(upTo ordinal: Int64) throws -> PGError? {
         try relations.task.interruption.check()
         _ = try connection.execute("SAVEPOINT importer_trial")
         // What objects are depends on records before them alone.
@@ -249,8 +249,8 @@ extension RelationshipTables {
     func firstRefused(
         after accepted: Int64,
         upTo last: Int64,
-        _ failure: ServerFailure,
-        _ refusal: (_ ordinal: Int64) throws -> ServerFailure?
+        _ failure: PGError,
+        _ refusal: (_ ordinal: Int64) throws -> PGError?
     ) rethrows -> RefusedRow {
         var (low, high, found) = (accepted, last, failure)
         while high - low > 1 {
@@ -265,15 +265,15 @@ extension RelationshipTables {
     }
 
     /// The name of the entity whose table a failure names; empty where it names none.
-    func entity(of failure: ServerFailure) -> String {
-        let found = layout.entities.indices.first { ServerNames.fitting(layout.table(of: $0)) == failure.table }
+    func entity(of failure: PGError) -> String {
+        let found = layout.entities.indices.first { PGNames.fitting(layout.table(of: $0)) == failure.table }
         return found.map { layout.entities[$0].name } ?? ""
     }
 }
 
-extension ServerFailure {
+extension PGError {
     /// What is said where it refuses what all records come to together.
-    func unattributed(in store: ServerStore) -> ImportError {
+    func unattributed(in store: PostgreSQLStore) -> ImportError {
         importError(at: store.label, showsValues: store.showsValues).advising(
             """
             It refuses what no single record says: what becomes of objects that lists let go (orphans), of what these led to, or of \

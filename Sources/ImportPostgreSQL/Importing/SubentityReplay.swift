@@ -13,15 +13,15 @@ import Importer
 /// records by `--on-conflict`, nested ones by what their relationships say.
 final class SubentityReplay {
     private let task: ChunkWorker.Task
-    private let model: ServerModel
+    private let model: PGModel
     private let statements: RelationshipStatements
-    private let connection: ServerConnection
+    private let connection: PGConnection
     private let tables: RelationshipTables
     private let known: ObjectCache
     private let decoder: ChunkDecoder
     private let again: SecondPassDecoder
     private let staging: RelationshipStager
-    private let counts: ServerCounts
+    private let counts: PGCounts
     /// The rows of records that are accepted without these.
     private var skipped: ChunkRows
     /// nil where no reference makes a reject of its record.
@@ -45,9 +45,9 @@ final class SubentityReplay {
     /// - Parameter connection: in the transaction that all is done in.
     init(
         _ task: ChunkWorker.Task,
-        _ model: ServerModel,
+        _ model: PGModel,
         _ statements: RelationshipStatements,
-        _ connection: ServerConnection
+        _ connection: PGConnection
     ) throws {
         self.task = task
         self.model = model
@@ -61,7 +61,7 @@ final class SubentityReplay {
             try tables.rowIDs(of: $0, connection)
         }
         rows = try staging.makeRows(task.job)
-        counts = ServerCounts(job: task.job, plans: model.plans)
+        counts = PGCounts(job: task.job, plans: model.plans)
         unmet =
             try tables.graph.rejectsUnresolved
             ? DanglingReferenceErrors(statements, task.job.options, kinds: known, connection) : nil
@@ -72,7 +72,7 @@ final class SubentityReplay {
     }
 
     /// Whether a record's objects may be others than a worker has seen.
-    static func isNeeded(_ statements: RelationshipStatements, _ connection: ServerConnection) throws -> Bool {
+    static func isNeeded(_ statements: RelationshipStatements, _ connection: PGConnection) throws -> Bool {
         if statements.tables.takesInOrder { return true }
         guard !statements.tables.shared.isEmpty else { return false }
         if statements.tables.graph.rejectsUnresolved {
@@ -117,7 +117,7 @@ final class SubentityReplay {
                     [.integer(entry.ordinals.lowerBound), .integer(entry.ordinals.upperBound - 1)]
                 ).map { try $0.integer(0) }
             )
-        var tally = ServerCounts.Tally(entities: model.plans.count)
+        var tally = PGCounts.Tally(entities: model.plans.count)
         for index in rows.indices { rows[index].begin() }
         skipped.begin()
         taken.removeAll(keepingCapacity: true)
@@ -147,7 +147,7 @@ final class SubentityReplay {
         try write(entry, &tally)
     }
 
-    private func write(_ entry: ChunkEntry, _ tally: inout ServerCounts.Tally) throws {
+    private func write(_ entry: ChunkEntry, _ tally: inout PGCounts.Tally) throws {
         if !tally.rejects.isEmpty, task.job.options.onError == .stop {
             try LateRejectFinder.stop(at: tally.rejects, of: entry, task)
         }
@@ -295,7 +295,7 @@ final class SubentityReplay {
         _ batch: borrowing RowBatch,
         _ late: LateRejects,
         _ entry: ChunkEntry,
-        _ tally: inout ServerCounts.Tally
+        _ tally: inout PGCounts.Tally
     ) throws {
         let record = batch.graph.records[index]
         let (row, place) = (batch.rows[record.row], batch.places[index])

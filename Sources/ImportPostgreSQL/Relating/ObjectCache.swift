@@ -20,7 +20,7 @@ final class ObjectCache: SubentityLookup, RelationshipSQL {
     }
 
     private let statements: RelationshipStatements
-    private let connection: ServerConnection
+    private let connection: PGConnection
     /// By table, rows of what is asked, and of what is new.
     private var asked: [Int: ChunkRows] = [:]
     private var made: [Int: ChunkRows] = [:]
@@ -38,7 +38,7 @@ final class ObjectCache: SubentityLookup, RelationshipSQL {
     private(set) var failure: (any Error)?
 
     /// Makes the tables that it needs.
-    init(_ statements: RelationshipStatements, _ options: JobOptions, _ connection: ServerConnection) throws {
+    init(_ statements: RelationshipStatements, _ options: JobOptions, _ connection: PGConnection) throws {
         self.statements = statements
         self.connection = connection
         let tables = statements.tables

@@ -25,7 +25,7 @@ extension RelationshipSQL {
 
     /// The staging table of an entity's rows.
     func stage(of entity: Int) -> String {
-        ServerTables.quoted(StagingName.rows(of: staged.job, tables.home(of: entity)))
+        PGTables.quoted(StagingName.rows(of: staged.job, tables.home(of: entity)))
     }
 
     /// The number of the entity that a row of an entity's table is of.
@@ -42,10 +42,10 @@ extension RelationshipSQL {
     }
 
     /// Columns of a row of a table.
-    func quoted(_ columns: [ServerColumn], of row: String) -> [String] { columns.map { "\(row).\($0.quoted)" } }
+    func quoted(_ columns: [PGColumn], of row: String) -> [String] { columns.map { "\(row).\($0.quoted)" } }
 
     /// Comparable: `json` has no equality.
-    func compared(_ value: String, _ column: ServerColumn) -> String {
+    func compared(_ value: String, _ column: PGColumn) -> String {
         column.type == .json ? "(\(value))::text" : value
     }
 
@@ -53,7 +53,7 @@ extension RelationshipSQL {
     func key(_ columns: [String]) -> String { "json_build_array(\(list(columns)))" }
 
     /// A part of a key that is kept as JSON.
-    func part(_ name: String, _ index: Int, _ column: ServerColumn) -> String {
+    func part(_ name: String, _ index: Int, _ column: PGColumn) -> String {
         "(\(name)->>\(index))::\(column.type.declaration)"
     }
 

@@ -15,10 +15,10 @@ struct RelationshipStagingTables {
         /// The columns of numbers, `_ordinal` and `_child` first.
         let numbers: [String]
         /// What `c0`, `c1` … hold.
-        let columns: [ServerColumn]
+        let columns: [PGColumn]
 
         /// The name in double quotes.
-        var quoted: String { ServerNames.quoted(name) }
+        var quoted: String { PGNames.quoted(name) }
 
         var creation: String {
             let columns =

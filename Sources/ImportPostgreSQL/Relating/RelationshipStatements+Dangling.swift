@@ -27,7 +27,7 @@ extension RelationshipStatements {
             let placement = tables.layout.relationships[index]
             guard placement.hasReferences(index) else { return [] }
             let target = placement.destination
-            func condition(_ columns: [ServerColumn]) -> String {
+            func condition(_ columns: [PGColumn]) -> String {
                 let own = quoted(columns, of: "r")
                 return """
                     \(areSet(own)) AND NOT EXISTS (SELECT FROM \(tables.table(of: target)) AS t \
@@ -66,7 +66,7 @@ extension RelationshipStatements {
     func listingUnresolved(_ relationship: Int) -> [(sql: String, width: Int)] {
         let key = tables.key(of: tables.layout.relationships[relationship].destination)
         guard !key.isEmpty else { return [] }
-        func query(_ columns: [String], of key: [ServerColumn], from rows: String) -> (sql: String, width: Int) {
+        func query(_ columns: [String], of key: [PGColumn], from rows: String) -> (sql: String, width: Int) {
             let values = zip(columns, key).map { kept($0, $1) }
             let groups = list(zip(columns, key).map { compared($0, $1) })
             return (
@@ -87,7 +87,7 @@ extension RelationshipStatements {
     }
 
     /// A value as JSON of what a SQLite store keeps of it.
-    private func kept(_ value: String, _ column: ServerColumn) -> String {
+    private func kept(_ value: String, _ column: PGColumn) -> String {
         switch column.type {
         case .timestamptz:
             "to_json(to_char(\(value) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))::text"

@@ -8,8 +8,8 @@ extension RelationshipStatements {
         /// Whether it is the source that has the lists.
         let isSource: Bool
         let relationship: Int
-        let own: [ServerColumn]
-        let other: [ServerColumn]
+        let own: [PGColumn]
+        let other: [PGColumn]
         let position: String?
         let entity: Int
     }

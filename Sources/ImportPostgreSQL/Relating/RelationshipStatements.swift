@@ -116,5 +116,5 @@ struct RelationshipStatements: RelationshipSQL {
     }
 
     /// The rows of identified objects that have said nothing new.
-    var unchanged: String { ServerTables.quoted(StagingName.unchanged(of: staged.job)) }
+    var unchanged: String { PGTables.quoted(StagingName.unchanged(of: staged.job)) }
 }

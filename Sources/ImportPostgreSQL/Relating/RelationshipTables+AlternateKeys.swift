@@ -22,7 +22,7 @@ extension RelationshipTables {
         let destination: Int
         /// The indexes of the attributes that it names among the columns of what it leads to.
         let places: [Int]
-        let columns: [ServerColumn]
+        let columns: [PGColumn]
         let form: Form
     }
 

@@ -9,7 +9,7 @@ struct RelationshipTables {
     /// By entity what the table of its rows is described by: it has an attribute for each column but `row_id`.
     let entities: [EntityDescription]
     /// By entity the columns of that table, in the order of the attributes.
-    let columns: [[ServerColumn]]
+    let columns: [[PGColumn]]
     /// By entity the index of each attribute of its rows among these columns.
     let places: [[Int]]
 
@@ -19,7 +19,7 @@ struct RelationshipTables {
         homes = graph.nodes.indices.filter { layout.home(of: $0) == $0 && layout.hasTable($0) }
         let tables = graph.nodes.indices.map { Self.table(of: layout.home(of: $0), graph) }
         entities = tables
-        columns = tables.map(ServerColumn.all)
+        columns = tables.map(PGColumn.all)
         places = graph.nodes.enumerated().map { index, node in
             let names = tables[index].attributes.map { BytewiseString($0.column.asciiLowercased) }
             return node.rows.entity.attributes.map {
@@ -72,20 +72,20 @@ struct RelationshipTables {
     func keyPlaces(of entity: Int) -> [Int] { graph.plans[entity].identifier.map { places[entity][$0] } }
 
     /// The name of an entity's table, in double quotes.
-    func table(of entity: Int) -> String { ServerTables.quoted(layout.table(of: entity)) }
+    func table(of entity: Int) -> String { PGTables.quoted(layout.table(of: entity)) }
 
     /// Whether an entity's rows have no identifier.
     func isKeyless(_ entity: Int) -> Bool { graph.plans[entity].identifier.isEmpty }
 
     /// The column that is the key of rows without identifier; nil where nothing needs one.
-    func rowID(of entity: Int) -> ServerColumn? {
+    func rowID(of entity: Int) -> PGColumn? {
         guard isKeyless(entity), let name = layout.rowIDColumn(of: entity) else { return nil }
         let attribute = AttributeDescription(name: name, type: .integer64, from: [])
-        return ServerColumn(name: name, type: .bigint, attribute: attribute)
+        return PGColumn(name: name, type: .bigint, attribute: attribute)
     }
 
     /// Row ids that nobody else gets, for an entity without identifier; the highest first.
-    func rowIDs(of entity: Int, _ connection: ServerConnection) throws -> [Int64] {
+    func rowIDs(of entity: Int, _ connection: PGConnection) throws -> [Int64] {
         guard let column = rowID(of: entity) else { return [] }
         return try connection.execute(
             """
@@ -96,7 +96,7 @@ struct RelationshipTables {
     }
 
     /// The columns by which an entity's rows are referred to, in the order of the columns that refer to them.
-    func key(of entity: Int) -> [ServerColumn] {
+    func key(of entity: Int) -> [PGColumn] {
         if isKeyless(entity) { return [rowID(of: entity)].compactMap(\.self) }
         return keyPlaces(of: entity).map { columns[entity][$0] }
     }
@@ -175,8 +175,8 @@ struct RelationshipTables {
         let source: Int
         let destination: Int
         /// The columns that refer to them.
-        let sourceColumns: [ServerColumn]
-        let destinationColumns: [ServerColumn]
+        let sourceColumns: [PGColumn]
+        let destinationColumns: [PGColumn]
         /// The columns of the indexes in the lists of either side, in double quotes.
         let position: String?
         let inversePosition: String?
@@ -197,15 +197,15 @@ struct RelationshipTables {
         let (placement, join) = (layout.relationships[making], layout.join(of: making))
         let named = join.source + join.destination
         let positions = [join.position, join.inversePosition].compactMap(\.self)
-        let names = ServerNames.columns(named.map(\.name) + positions)
+        let names = PGNames.columns(named.map(\.name) + positions)
         let columns = zip(named, names).map { column, name in
-            ServerColumn(name: name, type: ServerType(column.attribute), attribute: column.attribute)
+            PGColumn(name: name, type: PGType(column.attribute), attribute: column.attribute)
         }
-        let rest = names.dropFirst(named.count).map(ServerNames.quoted)
+        let rest = names.dropFirst(named.count).map(PGNames.quoted)
         return Join(
             making: making,
             inverse: placement.inverse == making ? nil : placement.inverse,
-            table: ServerTables.quoted(join.table),
+            table: PGTables.quoted(join.table),
             source: placement.entity,
             destination: placement.destination,
             sourceColumns: Array(columns.prefix(join.source.count)),

@@ -8,21 +8,21 @@ extension UserConstraints {
         fileprivate let restoration: String
 
         /// Makes it again as it was; rows that do not keep it are refused.
-        func restore(_ connection: ServerConnection) throws { _ = try connection.execute(restoration) }
+        func restore(_ connection: PGConnection) throws { _ = try connection.execute(restoration) }
     }
 
     /// Takes them away.
     ///
     /// - Parameter lists: whether places in lists change one by one, too.
     /// - Returns: what is to be made again in the same transaction.
-    func takeAwayUniqueIndexes(ofLists lists: Bool, _ connection: ServerConnection) throws -> [UniqueIndex] {
+    func takeAwayUniqueIndexes(ofLists lists: Bool, _ connection: PGConnection) throws -> [UniqueIndex] {
         let indexes = try uniqueIndexes(ofLists: lists, connection)
         for index in indexes { _ = try connection.execute(index.removal) }
         return indexes
     }
 
     /// All of them; one stays that a foreign key needs.
-    func uniqueIndexes(ofLists lists: Bool, _ connection: ServerConnection) throws -> [UniqueIndex] {
+    func uniqueIndexes(ofLists lists: Bool, _ connection: PGConnection) throws -> [UniqueIndex] {
         var found: [String: UniqueIndex] = [:]
         var names: [String] = []
         for reference in tables.references {
@@ -36,14 +36,14 @@ extension UserConstraints {
             // Two rows have different identifiers at any time.
             let key = Set(tables.key(of: reference.holder).map { BytewiseString($0.name) })
             let table = tables.layout.table(of: reference.holder)
-            for row in try connection.execute(Self.uniqueIndexes, [.text(ServerNames.fitting(table))]) {
+            for row in try connection.execute(Self.uniqueIndexes, [.text(PGNames.fitting(table))]) {
                 let name = try row.text(0)
                 let own = try Set(BookkeepingJSON.decode([String].self, row.text(1)).map { BytewiseString($0) })
                 guard columns.isSubset(of: own), key.isEmpty || !key.isSubset(of: own), found[name] == nil else {
                     continue
                 }
                 let wanted = tables.indexName(of: reference)
-                if try row.bool(2), own == columns, ServerTables.isMade(name, as: wanted) { continue }
+                if try row.bool(2), own == columns, PGTables.isMade(name, as: wanted) { continue }
                 found[name] = UniqueIndex(removal: try row.text(3), restoration: try row.text(4))
                 names.append(name)
             }

@@ -25,7 +25,7 @@ struct UserConstraints: RelationshipSQL {
         /// Columns that rows always have a value for.
         var filled: Set<BytewiseString> = []
 
-        mutating func add(_ key: [ServerColumn], isUnique: Bool) {
+        mutating func add(_ key: [PGColumn], isUnique: Bool) {
             let names = key.map { BytewiseString($0.name) }
             columns.formUnion(names)
             if isUnique, !names.isEmpty { unique.append(Set(names)) }
@@ -67,9 +67,9 @@ struct UserConstraints: RelationshipSQL {
     /// Whether there are any.
     ///
     /// - Parameter isStaged: whether all records are staged, so that it is known how long their texts are.
-    /// - Throws: `ServerFailure`.
-    func areThere(isStaged: Bool, _ connection: ServerConnection) throws -> Bool {
-        let keys = try tables.foreignKeys.filter { try ServerTables.isOurs($0, connection) }
+    /// - Throws: `PGError`.
+    func areThere(isStaged: Bool, _ connection: PGConnection) throws -> Bool {
+        let keys = try tables.foreignKeys.filter { try PGTables.isOurs($0, connection) }
         let own = keys.map { literal($0.name) } + ["''"]
         let areThere = try known.contains { known in
             try hasConstraints(known, foreignKeys: own, connection)
@@ -81,7 +81,7 @@ struct UserConstraints: RelationshipSQL {
     private func hasConstraints(
         _ known: Known,
         foreignKeys: [String],
-        _ connection: ServerConnection
+        _ connection: PGConnection
     ) throws -> Bool {
         let filled = known.filled.map { literal($0.text) } + ["''"]
         return try connection.execute(
@@ -100,11 +100,11 @@ struct UserConstraints: RelationshipSQL {
             ) FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
             WHERE n.nspname = current_schema() AND c.relname = $1
             """,
-            [.text(ServerNames.fitting(known.table))]
+            [.text(PGNames.fitting(known.table))]
         ).first?.bool(0) ?? false
     }
 
-    private func hasIndexes(_ known: Known, isStaged: Bool, _ connection: ServerConnection) throws -> Bool {
+    private func hasIndexes(_ known: Known, isStaged: Bool, _ connection: PGConnection) throws -> Bool {
         let rows = try connection.execute(
             """
             SELECT i.indexrelid, i.indisunique, i.indexprs IS NOT NULL OR i.indisexclusion, coalesce(a.attname::text, ''),
@@ -116,7 +116,7 @@ struct UserConstraints: RelationshipSQL {
                 LEFT JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
             WHERE n.nspname = current_schema() AND c.relname = $1 AND k.place <= i.indnkeyatts
             """,
-            [.text(ServerNames.fitting(known.table))]
+            [.text(PGNames.fitting(known.table))]
         )
         var unique: [Int64: Set<BytewiseString>] = [:]
         var texts: [Int64: Set<BytewiseString>] = [:]
@@ -131,7 +131,7 @@ struct UserConstraints: RelationshipSQL {
     }
 
     /// Whether records have texts that may be too long for an index.
-    private func hasLongTexts(_ names: Set<BytewiseString>, _ known: Known, _ connection: ServerConnection) throws
+    private func hasLongTexts(_ names: Set<BytewiseString>, _ known: Known, _ connection: PGConnection) throws
         -> Bool
     {
         guard let entity = known.entity else { return false }
@@ -178,7 +178,7 @@ struct UserConstraints: RelationshipSQL {
         }
 
         /// Keeps what leads to nothing now, if that is allowed.
-        fileprivate mutating func keepBroken(_ number: Int, _ connection: ServerConnection) throws {
+        fileprivate mutating func keepBroken(_ number: Int, _ connection: PGConnection) throws {
             guard definition.hasSuffix("NOT VALID") else { return }
             let list = columns.map { "o.\($0)" }
             _ = try connection.execute(
@@ -191,13 +191,13 @@ struct UserConstraints: RelationshipSQL {
         }
 
         /// Makes it again; rows that do not keep it are refused.
-        func restore(_ connection: ServerConnection) throws {
+        func restore(_ connection: PGConnection) throws {
             if broken != nil {
                 // The server would look at rows that come later.
                 let isBroken = isBroken(columns.map { "o.\($0)" })
                 let found = try connection.execute("SELECT EXISTS (SELECT FROM \(table) AS o WHERE \(isBroken))").first
                 if try found?.bool(0) == true {
-                    throw ServerFailure(
+                    throw PGError(
                         sqlState: "23503",
                         message:
                             "insert or update on table \"\(relation)\" violates foreign key constraint \"\(name)\"",
@@ -214,7 +214,7 @@ struct UserConstraints: RelationshipSQL {
     ///
     /// - Parameter most: how many at most, from 1.
     /// - Returns: their ordinals; none where they say so in some other way than by their own columns.
-    func recordsBreaking(_ key: ForeignKey, most: Int, _ connection: ServerConnection) throws -> [Int64] {
+    func recordsBreaking(_ key: ForeignKey, most: Int, _ connection: PGConnection) throws -> [Int64] {
         let records = stages(of: key).compactMap { stage, columns -> String? in
             let own = key.columns.compactMap { name in columns.firstIndex { $0.quoted == name } }
             guard own.count == key.columns.count else { return nil }
@@ -232,14 +232,14 @@ struct UserConstraints: RelationshipSQL {
     }
 
     /// The staging tables of what is in the table of a foreign key, with the columns that they have.
-    private func stages(of key: ForeignKey) -> [(stage: String, columns: [ServerColumn])] {
+    private func stages(of key: ForeignKey) -> [(stage: String, columns: [PGColumn])] {
         if let entity = key.entity {
             let home = tables.home(of: entity)
             let unnamed = tables.unnamed.filter { tables.home(of: $0.holder) == home }
                 .map { staged.unnamed($0).quoted }
             return ([stage(of: entity)] + unnamed).map { ($0, tables.columns[entity]) }
         }
-        return tables.joins.filter { $0.table == ServerNames.quoted(key.relation) }.flatMap { join in
+        return tables.joins.filter { $0.table == PGNames.quoted(key.relation) }.flatMap { join in
             let (source, destination) = (join.sourceColumns, join.destinationColumns)
             let inverse = join.inverse.map { ($0, destination + source) }
             let sides = [(join.making, source + destination), inverse].compactMap(\.self)
@@ -259,8 +259,8 @@ struct UserConstraints: RelationshipSQL {
     /// Takes the foreign keys away that rows may break until all of them are there.
     ///
     /// - Returns: what is to be made again in the same transaction.
-    func takeAwayForeignKeys(_ connection: ServerConnection) throws -> [ForeignKey] {
-        let names = list(known.map { literal(ServerNames.fitting($0.table)) })
+    func takeAwayForeignKeys(_ connection: PGConnection) throws -> [ForeignKey] {
+        let names = list(known.map { literal(PGNames.fitting($0.table)) })
         var keys = try connection.execute(
             """
             SELECT c.relname, k.conrelid::regclass::text, quote_ident(k.conname), pg_catalog.pg_get_constraintdef(k.oid),
@@ -276,7 +276,7 @@ struct UserConstraints: RelationshipSQL {
         ).map { row in
             let table = try row.text(0)
             return ForeignKey(
-                entity: tables.columns.indices.first { ServerNames.fitting(tables.layout.table(of: $0)) == table },
+                entity: tables.columns.indices.first { PGNames.fitting(tables.layout.table(of: $0)) == table },
                 relation: table,
                 table: try row.text(1),
                 name: try row.text(2),

@@ -49,8 +49,8 @@ extension ChunkRows {
     ///   - failure: how the COPY of all of them ended; its transaction is over.
     ///   - connection: without a transaction.
     /// - Returns: none where the failure is not about rows.
-    /// - Throws: `ServerFailure` that is not about a row.
-    func findRefused(_ failure: ServerFailure, _ connection: ServerConnection) throws -> [RefusedRow] {
+    /// - Throws: `PGError` that is not about a row.
+    func findRefused(_ failure: PGError, _ connection: PGConnection) throws -> [RefusedRow] {
         struct Undone: Error {}
         guard failure.isAboutRow, count > 0 else { return [] }
         var found: [RefusedRow] = []
@@ -66,7 +66,7 @@ extension ChunkRows {
     /// Copies rows, and where one of them is refused, those before and after the middle by themselves.
     private func findRefused(
         among range: Range<Int>,
-        _ connection: ServerConnection,
+        _ connection: PGConnection,
         _ found: inout [RefusedRow]
     ) throws {
         _ = try connection.execute("SAVEPOINT importer")
@@ -76,7 +76,7 @@ extension ChunkRows {
             _ = try connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
             _ = try connection.execute("RELEASE SAVEPOINT importer")
             return
-        } catch let failure as ServerFailure where failure.isAboutRow {
+        } catch let failure as PGError where failure.isAboutRow {
             _ = try connection.execute("ROLLBACK TO SAVEPOINT importer; RELEASE SAVEPOINT importer")
             guard range.count > 1 else {
                 if let row = refused(failure, row: range.lowerBound) { found.append(row) }
@@ -92,7 +92,7 @@ extension ChunkRows {
     ///
     /// - Parameter row: its index.
     /// - Returns: nil where the failure is not about a row.
-    func refused(_ failure: ServerFailure, row: Int) -> RefusedRow? {
+    func refused(_ failure: PGError, row: Int) -> RefusedRow? {
         guard failure.isAboutRow, ordinals.indices.contains(row) else { return nil }
         let attribute = column(of: failure).flatMap { name in
             names.firstIndex { BytewiseString($0) == BytewiseString(name) }
@@ -109,7 +109,7 @@ extension ChunkRows {
     ///
     /// The words may be in any language, but not the table's name. The context has a line for each function that was running,
     /// the COPY last.
-    private func column(of failure: ServerFailure) -> String? {
+    private func column(of failure: PGError) -> String? {
         guard let context = failure.context else { return nil }
         for text in context.split(separator: "\n").reversed() {
             guard text.contains("COPY"), let name = text.firstRange(of: table) else { continue }

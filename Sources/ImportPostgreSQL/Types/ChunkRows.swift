@@ -21,7 +21,7 @@ struct ChunkRows {
     /// The table's name on the server.
     let table: String
     /// The entity's, in the order of its attributes.
-    let columns: [ServerColumn]
+    let columns: [PGColumn]
     /// The names of the columns that are copied, with those of staging.
     let names: [String]
     /// `COPY "table" ("a", "b") FROM STDIN (FORMAT binary)`.
@@ -45,11 +45,11 @@ struct ChunkRows {
 
     /// Rows for the entity's own table.
     init(_ plan: EntityPlan, _ options: JobOptions) throws {
-        let columns = ServerColumn.all(of: plan.entity)
+        let columns = PGColumn.all(of: plan.entity)
         self.init(
             plan,
             options,
-            table: ServerNames.fitting(plan.entity.table),
+            table: PGNames.fitting(plan.entity.table),
             columns,
             names: columns.map(\.name)
         )
@@ -82,14 +82,14 @@ struct ChunkRows {
     ///   - table: the staging table's name, not quoted.
     ///   - places: where the attributes are there; nil where it is this entity's alone.
     init(staging plan: EntityPlan, table: String, at places: Places? = nil, _ options: JobOptions) throws {
-        let columns = ServerColumn.all(of: plan.entity)
+        let columns = PGColumn.all(of: plan.entity)
         let places = places ?? Places(columns.count)
         let masks = max(1, (places.width + 62) / 63)
         let own = ["_ordinal", "_child"] + (0..<masks).map { "_mask_\($0)" } + ["_unmet"]
         self.init(
             plan,
             options,
-            table: ServerNames.fitting(table),
+            table: PGNames.fitting(table),
             columns,
             names: own + places.names,
             masks: masks,
@@ -104,11 +104,11 @@ struct ChunkRows {
     ///   - table: the staging table's name, not quoted.
     ///   - places: where the attributes are there; nil where it is this entity's alone.
     init(numbered plan: EntityPlan, numbers: [String], table: String, at places: Places? = nil, _ options: JobOptions) {
-        let columns = ServerColumn.all(of: plan.entity)
+        let columns = PGColumn.all(of: plan.entity)
         self.init(
             plan,
             options,
-            table: ServerNames.fitting(table),
+            table: PGNames.fitting(table),
             columns,
             names: numbers + (places ?? Places(columns.count)).names,
             numbers: numbers.count
@@ -119,7 +119,7 @@ struct ChunkRows {
         _ plan: EntityPlan,
         _ options: JobOptions,
         table: String,
-        _ columns: [ServerColumn],
+        _ columns: [PGColumn],
         names: [String],
         masks: Int = 0,
         numbers: Int = 0,
@@ -134,8 +134,8 @@ struct ChunkRows {
         self.masks = masks
         layout = ColumnLayout(columns, plan, options)
         // Without any columns there is no list of them.
-        let list = names.isEmpty ? "" : " (\(names.map(ServerNames.quoted).joined(separator: ", ")))"
-        statement = "COPY \(ServerNames.quoted(table))\(list) FROM STDIN (FORMAT binary)"
+        let list = names.isEmpty ? "" : " (\(names.map(PGNames.quoted).joined(separator: ", ")))"
+        statement = "COPY \(PGNames.quoted(table))\(list) FROM STDIN (FORMAT binary)"
     }
 
     /// Rows.

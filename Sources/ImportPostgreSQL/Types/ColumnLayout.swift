@@ -5,7 +5,7 @@ import Importer
 ///
 /// In memory of its own, so that nothing is counted or checked for each value.
 final class ColumnLayout {
-    let types: UnsafeMutablePointer<ServerType>
+    let types: UnsafeMutablePointer<PGType>
     /// Whether a value that the column cannot have becomes NULL.
     let becomesNull: UnsafeMutablePointer<Bool>
     /// Whether U+0000 in a text becomes U+FFFD.
@@ -17,7 +17,7 @@ final class ColumnLayout {
     /// The bytes of all defaults.
     let defaultLength: Int
 
-    init(_ columns: [ServerColumn], _ plan: EntityPlan, _ options: JobOptions) {
+    init(_ columns: [PGColumn], _ plan: EntityPlan, _ options: JobOptions) {
         types = .allocate(capacity: max(1, columns.count))
         becomesNull = .allocate(capacity: max(1, columns.count))
         isIdentifier = .allocate(capacity: max(1, columns.count))

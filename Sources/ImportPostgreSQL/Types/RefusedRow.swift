@@ -29,7 +29,7 @@ struct RefusedRows: Sendable {
     subscript(ordinal: Int64) -> RefusedRow? { rows.isEmpty ? nil : rows[ordinal] }
 }
 
-extension ServerFailure {
+extension PGError {
     /// Whether it says that a row cannot be in its table: data exceptions, integrity constraints, limits of the server, and
     /// what a trigger raises (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
     var isAboutRow: Bool { ["22", "23", "P0"].contains(stateClass) || sqlState == "54000" }

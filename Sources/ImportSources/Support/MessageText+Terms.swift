@@ -111,7 +111,7 @@ extension MessageText.Call {
         case .migrating: "ModelMigration.run"
         case .mirroring: "ImportPipeline(mirroring:in:options:run:)"
         case .undoing: "UndoPipeline.run"
-        case .working: "ServerWork.run"
+        case .working: "PostgreSQLWorker.run"
         }
     }
 }

@@ -9,13 +9,13 @@ import Testing
 /// Of all who have taken a chunk only the one commits it whose lease is the last one, and only once.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "PostgreSQL cannot be had here"))
 struct ChunkFenceTests {
-    private let database: ServerDatabase
-    private let connection: ServerConnection
+    private let database: PGDatabase
+    private let connection: PGConnection
     private let chunks = ChunkTable(job: 1)
 
     /// A job with one chunk that nobody has taken.
     init() throws {
-        database = try ServerDatabase()
+        database = try PGDatabase()
         connection = try database.connect()
         try BookkeepingSchema.prepare(connection, label: "test")
         try connection.execute(
@@ -61,7 +61,7 @@ struct ChunkFenceTests {
     /// A worker's transaction, rolled back where the fence does not let it through.
     ///
     /// - Returns: whether it has let it through.
-    private func commit(_ lease: ChunkLease, _ owner: String, _ connection: ServerConnection) throws -> Bool {
+    private func commit(_ lease: ChunkLease, _ owner: String, _ connection: PGConnection) throws -> Bool {
         struct Lost: Error {}
         do {
             try connection.transaction {

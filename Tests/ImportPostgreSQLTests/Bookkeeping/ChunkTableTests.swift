@@ -9,7 +9,7 @@ import Testing
 struct ChunkTableTests {
     /// What is kept of chunks in these states when their job is resumed, and which rows are left.
     private func resumed(_ states: String) throws -> (kept: Int64, left: [Int64]) {
-        let database = try ServerDatabase()
+        let database = try PGDatabase()
         let connection = try database.connect()
         defer { connection.close() }
         try BookkeepingSchema.prepare(connection, label: "test")

@@ -9,12 +9,12 @@ import Testing
 struct CopyTests {
     private struct Stop: Error {}
 
-    private let database: ServerDatabase
+    private let database: PGDatabase
     private let interruption = Interruption()
-    private let connection: ServerConnection
+    private let connection: PGConnection
 
     init() throws {
-        database = try ServerDatabase()
+        database = try PGDatabase()
         try database.query("CREATE TABLE t (a bigint PRIMARY KEY, b text)")
         connection = try database.connect("", interruption)
     }
@@ -97,7 +97,7 @@ struct CopyTests {
     }
 
     @Test func aStatementThatTakesNoRowsIsRefused() throws {
-        #expect(throws: ServerFailure.self) { try connection.copy("SELECT 1") { try $0.write([1]) } }
+        #expect(throws: PGError.self) { try connection.copy("SELECT 1") { try $0.write([1]) } }
         #expect(try connection.execute("SELECT 1").first?.integer(0) == 1)
     }
 
@@ -105,7 +105,7 @@ struct CopyTests {
 
     @Test(arguments: ["", " (FORMAT binary)"])
     func aRefusedRowIsNamed(_ format: String) throws {
-        let failure = #expect(throws: ServerFailure.self) {
+        let failure = #expect(throws: PGError.self) {
             try connection.copy("COPY t FROM STDIN" + format) { stream in
                 if !format.isEmpty { try stream.write(Self.signature) }
                 // The second 17 comes as the row 500.
@@ -124,7 +124,7 @@ struct CopyTests {
     }
 
     @Test func aRowThatCannotBeReadDoesNotShowItsValues() throws {
-        let failure = #expect(throws: ServerFailure.self) {
+        let failure = #expect(throws: PGError.self) {
             try connection.copy("COPY t FROM STDIN") { try $0.write(Array("1\ta\nsesam\tb\n".utf8)) }
         }
         #expect(failure?.importError(at: "s", showsValues: false).description.contains("sesam") == false)
@@ -162,7 +162,7 @@ struct CopyTests {
     }
 
     @Test func aSessionThatIsEndedSaysWhy() throws {
-        let failure = #expect(throws: ServerFailure.self) {
+        let failure = #expect(throws: PGError.self) {
             try connection.copy("COPY t FROM STDIN") { stream in
                 try stream.write(Array("1\ta\n".utf8))
                 try stream.flush()

@@ -4,7 +4,7 @@ import Testing
 @testable import ImportPostgreSQL
 
 struct ReconnectPolicyTests {
-    private let lost = ServerFailure(message: "gone", isConnectionLost: true)
+    private let lost = PGError(message: "gone", isConnectionLost: true)
 
     @Test func waitsLongerEachTimeUpToTenSeconds() {
         var reconnection = ReconnectPolicy(for: .seconds(1_000))
@@ -33,7 +33,7 @@ struct ReconnectPolicyTests {
 
     @Test func doesNotWaitForWhatStays() throws {
         var reconnection = ReconnectPolicy(for: .seconds(1_000))
-        let failure = ServerFailure(sqlState: "28P01", message: "no")
+        let failure = PGError(sqlState: "28P01", message: "no")
         let error = #expect(throws: ImportError.self) {
             try reconnection.wait(after: failure, label: "postgresql://a/b", Interruption())
         }

@@ -42,10 +42,10 @@ struct ReadRecords: Sendable {
 
     private let directory: TemporaryDirectory
     let sqlite: StoreReader
-    let database: ServerDatabase
-    private let store: ServerStore
+    let database: PGDatabase
+    private let store: PostgreSQLStore
     /// A new one with a connection of its own: it stays with its thread.
-    var server: ServerReader { ServerReader(store) }
+    var server: PostgreSQLReader { PostgreSQLReader(store) }
 
     init(count: Int, seed: UInt64) throws {
         directory = try TemporaryDirectory()
@@ -56,8 +56,8 @@ struct ReadRecords: Sendable {
         options.model = try ModelDescription(parsing: Array(Self.model.utf8))
         let path = directory.path("things.sqlite")
         _ = try ImportPipeline(sources: [source], into: path, job: options, run: RunOptions()).run()
-        database = try ServerDatabase()
-        store = ServerStore(try database.address())
+        database = try PGDatabase()
+        store = PostgreSQLStore(try database.address())
         var run = RunOptions()
         run.chunkDirectory = directory.path("things.chunks")
         _ = try ImportPipeline(sources: [source], into: store, job: options, run: run).run()
@@ -94,7 +94,7 @@ struct ReadRecords: Sendable {
     /// What both print of a request's records: these attributes, nil for all.
     func both(
         _ request: FetchRequest,
-        _ server: ServerReader,
+        _ server: PostgreSQLReader,
         _ attributes: [String]? = ["id"],
         as format: RecordFormat = .ndjson
     ) throws -> (sqlite: String, server: String) {

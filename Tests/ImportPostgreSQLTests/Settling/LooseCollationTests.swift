@@ -10,13 +10,13 @@ struct LooseCollationTests {
     /// A server's collation says which identifiers are the same; of values the bytes count.
     @Test(arguments: [1, 4], [false, true])
     func takesSpellingsOfOneKeyForOne(_ buckets: Int, _ wasEmpty: Bool) throws {
-        let database = try ServerDatabase()
+        let database = try PGDatabase()
         let connection = try database.connect()
         defer { connection.close() }
         try database.query("CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false)")
         try database.query("CREATE TABLE thing (name varchar(9) COLLATE loose PRIMARY KEY, a text COLLATE loose)")
         if !wasEmpty { try database.query("INSERT INTO thing VALUES ('ANN', 'x'), ('Zoe', 'x')") }
-        let stored = try ServerTables.columns(of: "thing", connection).columns
+        let stored = try PGTables.columns(of: "thing", connection).columns
         #expect(stored.map(\.collation) == ["public.loose", "public.loose"] && stored.allSatisfy(\.isLoose))
         let entity = StagedEntity(
             table: "public.thing",

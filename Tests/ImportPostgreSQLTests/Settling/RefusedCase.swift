@@ -68,7 +68,7 @@ struct RefusedCase {
     // MARK: The server
 
     /// Makes the table, and stages the records.
-    func prepare(_ connection: ServerConnection, _ random: inout SeededGenerator) throws {
+    func prepare(_ connection: PGConnection, _ random: inout SeededGenerator) throws {
         func row(_ values: Object) -> String { values.map { $0.map(String.init) ?? "NULL" }.joined(separator: ", ") }
         // A table that was empty has an index only if somebody else has made one.
         let hasIndex = !settlement.entity.tableWasEmpty || Bool.random(using: &random)
@@ -90,7 +90,7 @@ struct RefusedCase {
         for text in texts { try connection.execute(text) }
     }
 
-    func outcome(_ connection: ServerConnection, _ random: inout SeededGenerator) throws -> Outcome {
+    func outcome(_ connection: PGConnection, _ random: inout SeededGenerator) throws -> Outcome {
         try prepare(connection, &random)
         let settled = try connection.settle(settlement.statements(ofBucket: 0), policy)
         let objects = try connection.execute("SELECT id, a, b, u FROM refused.thing").map { row in

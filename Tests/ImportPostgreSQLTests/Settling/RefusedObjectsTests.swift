@@ -10,7 +10,7 @@ import Testing
 struct RefusedObjectsTests {
     @Test(arguments: ConflictPolicy.allCases)
     func agreesWithOneKeyAfterTheOther(_ policy: ConflictPolicy) throws {
-        let database = try ServerDatabase()
+        let database = try PGDatabase()
         let connection = try database.connect()
         defer { connection.close() }
         for seed in 0..<UInt64(Cases.few(12, of: 60)) {
@@ -23,7 +23,7 @@ struct RefusedObjectsTests {
     /// Of a wide table some columns are written at a time.
     @Test(arguments: Cases.few(1, of: [false, true]))
     func takesRecordsOfWideTables(_ wasEmpty: Bool) throws {
-        let database = try ServerDatabase()
+        let database = try PGDatabase()
         let connection = try database.connect()
         defer { connection.close() }
         let width = 900
@@ -62,21 +62,21 @@ struct RefusedObjectsTests {
 
     /// What is not about a row ends it, and nothing of the bucket stays.
     @Test func otherFailuresAreNone() throws {
-        let database = try ServerDatabase()
+        let database = try PGDatabase()
         let connection = try database.connect()
         defer { connection.close() }
         var random = SeededGenerator(seed: 1)
         let test = RefusedCase(.merge, &random)
         try test.prepare(connection, &random)
         try database.query("ALTER TABLE refused.thing RENAME TO other")
-        let failure = #expect(throws: ServerFailure.self) {
+        let failure = #expect(throws: PGError.self) {
             try connection.settle(test.settlement.statements(ofBucket: 0), .merge)
         }
         #expect(failure?.sqlState == "42P01")
     }
 }
 
-extension ServerConnection {
+extension PGConnection {
     /// What settling a bucket comes to: the counts, and for each reject why it is one.
     func settle(_ statements: BucketUpsertStatements, _ policy: ConflictPolicy) throws -> (
         counts: [Int], rejects: [Int: String]

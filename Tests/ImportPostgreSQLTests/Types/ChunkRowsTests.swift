@@ -299,7 +299,7 @@ struct ChunkRowsTests {
         for _ in 0..<1_500 { try rows.add([.string("x"), .string("y"), .string("z")]) }
         var chunk = try ChunkRows(rows.plan, JobOptions())
         rows.append(to: &chunk)
-        return chunk.refused(ServerFailure(sqlState: state, message: message, context: context), row: row)
+        return chunk.refused(PGError(sqlState: state, message: message, context: context), row: row)
     }
 
     @Test func findsTheRecordOfARefusedLine() throws {

@@ -7,11 +7,11 @@ import Testing
 
 /// A database of a test's own, in which tables are made and filled.
 struct CopiedTables {
-    let database: ServerDatabase
-    let connection: ServerConnection
+    let database: PGDatabase
+    let connection: PGConnection
 
     init() throws {
-        database = try ServerDatabase()
+        database = try PGDatabase()
         connection = try database.connect()
     }
 
@@ -22,18 +22,18 @@ struct CopiedTables {
     /// Makes an entity's table, or makes it fit.
     @discardableResult
     func prepare(_ entity: EntityDescription) throws -> Bool {
-        try connection.transaction { try ServerTables.prepare(entity, connection, label: "here") }
+        try connection.transaction { try PGTables.prepare(entity, connection, label: "here") }
     }
 
     /// Copies rows, as an import does.
     ///
     /// - Returns: what the server has said against it; nil where it has taken them.
-    func copy(_ rows: ChunkRows) throws -> ServerFailure? {
+    func copy(_ rows: ChunkRows) throws -> PGError? {
         do {
             let count = try connection.transaction { try connection.copy(rows.statement) { try rows.write(to: &$0) } }
             #expect(count == Int64(rows.count))
             return nil
-        } catch let failure as ServerFailure {
+        } catch let failure as PGError {
             return failure
         }
     }

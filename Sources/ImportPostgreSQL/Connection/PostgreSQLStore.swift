@@ -1,0 +1,96 @@
+import Foundation
+import ImportModel
+import Importer
+
+/// A schema of a PostgreSQL server that jobs import into, and how.
+public struct PostgreSQLStore: Sendable {
+    /// Where the server is, and which schema it is.
+    public var address: PostgreSQLAddress
+    /// Whether a commit waits until it is on the server's disk: only with `.off` it does not
+    /// (<https://www.postgresql.org/docs/current/runtime-config-wal.html#GUC-SYNCHRONOUS-COMMIT>).
+    ///
+    /// Of a pipeline it is what its `RunOptions` say.
+    public var durability: RunOptions.Durability = .normal
+    /// How long a lost connection is tried again, in seconds, from 0; then the error is `.serverUnavailable`.
+    public var reconnect: Double = 120
+    /// Whether what errors advise may have values that the server names (its DETAIL).
+    public var showsValues = false
+    /// Asks a person for a password, by a text; nil where nobody can be asked.
+    ///
+    /// It is asked once, however many connections need it.
+    public var passwordPrompt: (@Sendable (String) -> String?)? {
+        didSet { passwords = passwordPrompt.map { PasswordCache($0) } }
+    }
+
+    private var passwords: PasswordCache?
+
+    /// A schema with the settings that the command has without options; nothing is connected.
+    ///
+    /// - Parameter address: where the server is, and which schema it is.
+    public init(_ address: PostgreSQLAddress) {
+        self.address = address
+    }
+
+    /// What people call it.
+    var label: String { address.label }
+    /// What files have for a name that are made for it.
+    var fileName: String { address.schema ?? address.database ?? "importer" }
+    /// What this machine is called, for people and for the files on it.
+    var host: String { ProcessInfo.processInfo.hostName }
+    /// The beginning of the name of its advisory lock.
+    var lockName: String { "importer" }
+    var patience: ReconnectPolicy { ReconnectPolicy(for: .seconds(reconnect)) }
+
+    /// A connection whose statements see this schema alone.
+    ///
+    /// - Parameter writes: whether the schema is to be written, and made where it is not there; a replica can be read.
+    /// - Throws: `PGError` where a later try may go well, `ImportError` where none will.
+    func connect(_ interruption: Interruption, writes: Bool = true) throws -> PGConnection {
+        let connection = try PGConnection(
+            address,
+            interruption: interruption,
+            writes: writes,
+            askForPassword: passwords?.answer
+        )
+        guard writes else { return connection }
+        if !connection.hadSchema { try connection.makeSchema() }
+        if durability == .off { _ = try connection.execute("SET synchronous_commit = off") }
+        return connection
+    }
+
+    /// Calls `body` with each row of a query; not again with the first ones where the connection is lost in the middle.
+    ///
+    /// - Throws: as `PGConnection.forEachRow` does; after the first row `ImportError` in place of `PGError`.
+    func forEachRow(
+        _ sql: String,
+        _ parameters: [PGValue] = [],
+        _ connection: PGConnection,
+        _ body: (PGRow) throws -> Void
+    ) throws {
+        var hasBegun = false
+        do {
+            try connection.forEachRow(sql, parameters) { row in
+                hasBegun = true
+                try body(row)
+            }
+        } catch let failure as PGError where hasBegun {
+            throw failure.importError(at: label, showsValues: showsValues)
+        }
+    }
+
+    /// A worker's connection, which waits for the server's disk in transactions alone that begin with `durableBegin`.
+    ///
+    /// If it is lost that a chunk was taken, the chunk's fence is as before, and it is taken again.
+    ///
+    /// - Throws: as `connect` does.
+    func connectWorker(_ interruption: Interruption) throws -> PGConnection {
+        let connection = try connect(interruption)
+        _ = try connection.execute("SET synchronous_commit = off")
+        return connection
+    }
+
+    /// How a transaction begins that is on the server's disk when it is committed, unless the durability is off.
+    var durableBegin: String {
+        durability == .off ? "BEGIN" : "BEGIN; SET LOCAL synchronous_commit = on"
+    }
+}

@@ -1,0 +1,42 @@
+import Importer
+
+extension PostgreSQLInspection {
+    /// Writes rejects job by job in source order.
+    ///
+    /// - Parameters:
+    ///   - selection: which ones.
+    ///   - format: how.
+    ///   - body: given bytes of one or more whole lines at a time.
+    /// - Throws: `ImportError` as `status` does, and what `body` throws.
+    public func exportRejects(
+        _ selection: RejectSelection = RejectSelection(),
+        as format: RejectExport.Format,
+        _ body: ([UInt8]) throws -> Void
+    ) throws -> RejectExport {
+        var lines = RejectExporter(as: format)
+        try forEachReject(selection) { try lines.append($0, to: body) }
+        try lines.flush(to: body)
+        return lines.export
+    }
+
+    /// Writes rejects to a file, all or nothing: under a temporary name first, and then renamed.
+    ///
+    /// - Parameters:
+    ///   - selection: which ones.
+    ///   - format: how.
+    ///   - path: the file; its folder must be there.
+    ///   - overwrites: whether an existing file may be replaced.
+    /// - Throws: `ImportError`: `.cannotCreate` when the file exists or cannot be created, `.io` when it cannot be
+    ///   written, and as `status` does.
+    public func exportRejects(
+        _ selection: RejectSelection = RejectSelection(),
+        as format: RejectExport.Format,
+        toFile path: String,
+        overwrites: Bool = false
+    ) throws -> RejectExport {
+        let file = try AtomicFile(path: path, overwrites: overwrites)
+        let export = try exportRejects(selection, as: format) { try file.write($0[...]) }
+        try file.finish()
+        return export
+    }
+}

@@ -71,7 +71,7 @@ struct ImporterCommand: ParsableCommand {
             let isParsers = [ExitCode.success, .validationFailure].contains(exitCode(for: error))
             let store = (command as? any StoreCommand)?.store
             return isParsers && !(error is ExitCode)
-                ? report(parsing: error, arguments) : Failure(error, store: store).report()
+                ? report(parsing: error, arguments) : CommandExit(error, store: store).report()
         }
     }
 
@@ -131,7 +131,7 @@ struct ImporterCommand: ParsableCommand {
             try StandardOutput.write(text)
             return 0
         } catch {
-            return Failure(error).report()
+            return CommandExit(error).report()
         }
     }
 

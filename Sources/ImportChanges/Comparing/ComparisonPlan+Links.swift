@@ -10,7 +10,7 @@ extension ComparisonPlan {
                 let entity = places[BytewiseString(join.entity)],
                 let destination = places[BytewiseString(join.destination)]
             else { continue }
-            func own(_ side: Side) -> ComparedSchema.Join? {
+            func own(_ side: StoreState) -> ComparedSchema.Join? {
                 sides[side].joins.first {
                     $0.name.hasSameBytes(as: join.name) && $0.entity.hasSameBytes(as: join.entity)
                 }
@@ -36,7 +36,7 @@ extension ComparisonPlan {
     mutating func addOwners(_ sides: StatePair<ComparedSchema>) {
         for child in entities.indices {
             let name = entities[child].name
-            let schemas = Side.allCases.map { sides[$0].entity(name) }
+            let schemas = StoreState.allCases.map { sides[$0].entity(name) }
             let candidates = (schemas[0] ?? schemas[1])?.ownerships ?? []
             let found = candidates.compactMap {
                 ownership -> (owner: Int, reference: Int, ownership: ComparedSchema.Ownership)? in
@@ -89,7 +89,7 @@ extension ComparisonPlan {
         let asked =
             options.entities + options.roots.map(\.entity) + options.identifiers.keys.sorted()
             + (options.included + options.excluded + options.only).compactMap(\.entity)
-        let lineages = Side.allCases.flatMap { sides[$0].entities.flatMap(\.lineage) }
+        let lineages = StoreState.allCases.flatMap { sides[$0].entities.flatMap(\.lineage) }
         for name in asked where !(names + lineages).contains(where: { $0.hasSameBytes(as: name) }) {
             throw ImportError(
                 .unknownEntity,
@@ -98,7 +98,7 @@ extension ComparisonPlan {
             )
         }
         for property in options.included + options.excluded + options.only {
-            let isKnown = Side.allCases.contains { side in
+            let isKnown = StoreState.allCases.contains { side in
                 sides[side].entities.contains { entity in
                     guard property.isOf(entity.lineage) else { return false }
                     let joins = sides[side].joins.filter { $0.entity.hasSameBytes(as: entity.name) }.map(\.name)

@@ -3,9 +3,9 @@ import ImportModel
 import ImportSources
 
 /// Either of the two states.
-package enum Side: Int, CaseIterable {
+package enum StoreState: Int, CaseIterable {
     case old, new
-    package var other: Side { self == .old ? .new : .old }
+    package var other: StoreState { self == .old ? .new : .old }
 }
 
 /// What there is of something in either of the states.
@@ -18,7 +18,7 @@ package struct StatePair<Value> {
         self.new = new
     }
 
-    package subscript(side: Side) -> Value {
+    package subscript(side: StoreState) -> Value {
         get { side == .old ? old : new }
         set { if side == .old { old = newValue } else { new = newValue } }
     }
@@ -98,10 +98,10 @@ package struct ComparedEntity {
     /// Its own name, and those of the entities that it inherits from.
     var lineage: [String] { (stored.new ?? stored.old)?.lineage ?? [name] }
     var together: [[String]] { (stored.new ?? stored.old)?.together ?? [] }
-    package func identifierColumns(_ side: Side) -> [String] { stored[side]?.identifier.map(\.column) ?? [] }
+    package func identifierColumns(_ side: StoreState) -> [String] { stored[side]?.identifier.map(\.column) ?? [] }
 
     /// The columns by which rows of other tables refer to its rows.
-    package func keyColumns(_ side: Side) -> [String] {
+    package func keyColumns(_ side: StoreState) -> [String] {
         isValue ? [stored[side]?.rowKey ?? "rowid"] : identifierColumns(side)
     }
 }
@@ -168,7 +168,7 @@ package struct ComparisonPlan {
     ) throws -> (ComparedEntity, StatePair<[String]>) {
         var sides = both
         // Where only one state knows what a column refers to, it is an attribute like others.
-        for side in Side.allCases {
+        for side in StoreState.allCases {
             guard var own = sides[side], let other = both[side.other] else { continue }
             own.toOnes.removeAll { toOne in
                 let isShared = other.toOnes.contains {
@@ -207,7 +207,7 @@ package struct ComparisonPlan {
         let referring = StatePair(Self.referring(old), Self.referring(new))
         attributes.removeAll { attribute in
             attribute.identifierPlace == nil
-                && Side.allCases.allSatisfy { side in
+                && StoreState.allCases.allSatisfy { side in
                     attribute.columns[side].map { referring[side].contains(ExistingEntity.folded($0)) } ?? true
                 }
         }
@@ -241,7 +241,7 @@ package struct ComparisonPlan {
         let identifier = (old ?? new)?.identifier.map { BytewiseString($0.name) } ?? []
         var names: [BytewiseString] = []
         var found: [BytewiseString: StatePair<ComparedSchema.Attribute?>] = [:]
-        for (side, entity) in [(Side.old, old), (.new, new)] {
+        for (side, entity) in [(StoreState.old, old), (.new, new)] {
             for attribute in entity?.attributes ?? [] {
                 let name = BytewiseString(attribute.name)
                 if found[name] == nil { names.append(name) }

@@ -8,11 +8,11 @@ import ImportSQLite
 /// whether the predicate holds.
 package struct ComparisonStatements {
     private let plan: ComparisonPlan
-    private let side: Side
+    private let side: StoreState
     /// Orders texts by their bytes in UTF-8, whatever the store's encoding.
     private let collation: String
 
-    package init(_ plan: ComparisonPlan, _ side: Side, isUTF8: Bool) {
+    package init(_ plan: ComparisonPlan, _ side: StoreState, isUTF8: Bool) {
         self.plan = plan
         self.side = side
         collation = isUTF8 ? "BINARY" : ByteOrder.name
@@ -333,7 +333,7 @@ package struct ComparisonRowLayout {
             return names.old.count - 1
         }
         for place in 0..<keyCount {
-            func key(_ side: Side) -> String? {
+            func key(_ side: StoreState) -> String? {
                 let columns = entity.keyColumns(side)
                 return entity.stored[side] != nil && columns.indices.contains(place) ? columns[place] : nil
             }
@@ -374,5 +374,5 @@ package struct ComparisonRowLayout {
         self.names = names
     }
 
-    package func columns(_ side: Side) -> [String?] { names[side] }
+    package func columns(_ side: StoreState) -> [String?] { names[side] }
 }

@@ -16,7 +16,7 @@ extension ObjectComparison {
             }
             guard entity.isValue, entity.owner != nil else { continue }
             // Most often all of them were seen at their owner.
-            let isComplete = try Side.allCases.allSatisfy { try counted(index, $0) ?? 0 == seen[$0][index] }
+            let isComplete = try StoreState.allCases.allSatisfy { try counted(index, $0) ?? 0 == seen[$0][index] }
             if !isComplete { try found.append(leftOut(entity.name) { $0.leftOut(index) }) }
         }
         return found.filter { $0.old > 0 || $0.new > 0 }
@@ -30,7 +30,7 @@ extension ObjectComparison {
             try lookups.rows(text(statements.old), path: 0, .old),
             try lookups.rows(text(statements.new), path: 0, .new)
         )
-        for side in Side.allCases { try rows[side]?.advance() }
+        for side in StoreState.allCases { try rows[side]?.advance() }
         while let pair = Self.pair(rows, (rows.old ?? rows.new)?.columnCount ?? 0) {
             if pair.new == nil { leftOut.old += 1 }
             if pair.old == nil { leftOut.new += 1 }

@@ -18,7 +18,7 @@ extension ObjectComparison {
         let keyCount = layouts[index].keyCount
         let first = streams == nil ? 0 : keyCount
         var rows = StatePair<ComparisonCursor?>(nil, nil)
-        for side in Side.allCases {
+        for side in StoreState.allCases {
             guard let parent = owner[side] else { continue }
             guard let streams else {
                 rows[side] = try lookups.links(index, place, of: parent, keyCount, side)
@@ -32,7 +32,7 @@ extension ObjectComparison {
                 try rows.advance()
             }
         }
-        func own(_ side: Side) -> ComparisonCursor? {
+        func own(_ side: StoreState) -> ComparisonCursor? {
             guard let rows = rows[side], rows.hasRow, let parent = owner[side] else { return nil }
             return streams == nil || ComparisonCursor.areEqual(rows, 0, parent, parent.path, count: keyCount)
                 ? rows : nil
@@ -84,7 +84,7 @@ extension ObjectComparison {
         _ name: String,
         _ owner: StatePair<ComparisonCursor?>,
         _ draft: inout ObjectChangeBuilder,
-        _ list: (ComparisonCursor, Side) throws -> [ObjectReference]
+        _ list: (ComparisonCursor, StoreState) throws -> [ObjectReference]
     ) throws {
         let old = try owner.old.map { try list($0, .old) }
         let new = try owner.new.map { try list($0, .new) }

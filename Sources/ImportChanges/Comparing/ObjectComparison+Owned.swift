@@ -14,7 +14,7 @@ extension ObjectComparison {
         let owned = plan.entities[index].owned[place]
         let owner = StatePair(old, new)
         var rows = StatePair<ComparisonCursor?>(nil, nil)
-        for side in Side.allCases {
+        for side in StoreState.allCases {
             guard let parent = owner[side] else { continue }
             if let node {
                 rows[side] = node.rows[side]
@@ -29,7 +29,7 @@ extension ObjectComparison {
             }
         }
         // The rows of this owner, of which there are none any more behind the first of another.
-        func own(_ side: Side) -> ComparisonCursor? {
+        func own(_ side: StoreState) -> ComparisonCursor? {
             guard let rows = rows[side], rows.hasRow, let parent = owner[side] else { return nil }
             return node == nil || ComparisonCursor.areEqual(rows, 0, parent, 0, count: rows.path) ? rows : nil
         }
@@ -97,11 +97,11 @@ extension ObjectComparison {
     private func addValues(
         _ owned: ComparedEntity.Owned,
         _ owner: StatePair<ComparisonCursor?>,
-        _ own: (Side) -> ComparisonCursor?,
+        _ own: (StoreState) -> ComparisonCursor?,
         _ draft: inout ObjectChangeBuilder
     ) throws {
         var values = StatePair<[OwnedValue]?>(nil, nil)
-        for side in Side.allCases where owner[side] != nil {
+        for side in StoreState.allCases where owner[side] != nil {
             var list: [OwnedValue] = []
             while let rows = own(side) {
                 list.append(try value(owned.child, rows, side))
@@ -118,7 +118,7 @@ extension ObjectComparison {
     }
 
     /// An object without identifier, with what it owns.
-    private func value(_ index: Int, _ rows: ComparisonCursor, _ side: Side) throws -> OwnedValue {
+    private func value(_ index: Int, _ rows: ComparisonCursor, _ side: StoreState) throws -> OwnedValue {
         let entity = plan.entities[index]
         let layout = layouts[index]
         var value = OwnedValue([])

@@ -77,7 +77,7 @@ package final class ObjectComparison {
                 continue
             }
             let change = try root(old, new, section)
-            for side in Side.allCases {
+            for side in StoreState.allCases {
                 if let rows = side == .old ? old : new { try advance(rows, section.entity, side) }
             }
             if let change { return change }
@@ -93,7 +93,7 @@ package final class ObjectComparison {
             if options.predicate != nil { return nil }
             // Most often all of them have an owner that is there.
             var isComplete = true
-            for side in Side.allCases {
+            for side in StoreState.allCases {
                 if let count = try counted(index, side), count != seen[side][index] { isComplete = false }
             }
             if isComplete { return nil }
@@ -101,13 +101,13 @@ package final class ObjectComparison {
         let same = try sieve(index)?.same
         counts[index].unchanged += same ?? 0
         var rows = StatePair<ComparisonCursor?>(nil, nil)
-        for side in Side.allCases {
+        for side in StoreState.allCases {
             let fetched = entity.stored[side]?.fetched
             let predicate = try fetched.flatMap { try options.predicate?.compiled(for: $0).condition }
             let text = statements[side].roots(index, predicate: predicate, only: entity.roots, isSieved: same != nil)
             rows[side] = try lookups.rows(text, path: 0, side)
         }
-        for side in Side.allCases { if let rows = rows[side] { try advance(rows, index, side) } }
+        for side in StoreState.allCases { if let rows = rows[side] { try advance(rows, index, side) } }
         // What belongs to a few objects is looked up.
         guard entity.roots == nil else { return Section(entity: index, rows: rows, nodes: nil, links: nil) }
         return Section(
@@ -138,14 +138,14 @@ package final class ObjectComparison {
     /// How many objects of an entity a state has; nil where it does not have the entity.
     ///
     /// A reading that is done anyway counts them, too: `count(*)` would read all of the table.
-    package func count(_ index: Int, _ side: Side) throws -> Int64? {
+    package func count(_ index: Int, _ side: StoreState) throws -> Int64? {
         let isRead = plan.entities[index].owner == nil && plan.entities[index].isOpened && plan.sections.contains(index)
         if isRead, let result = try sieve(index) { return result.same + result.left[side] }
         return try counted(index, side)
     }
 
     /// The same by counting them alone.
-    package func counted(_ index: Int, _ side: Side) throws -> Int64? {
+    package func counted(_ index: Int, _ side: StoreState) throws -> Int64? {
         try statements[side].count(index).map { text in
             try stores[side].read { try RawRowCursor.number($0, text) } ?? 0
         }
@@ -161,7 +161,7 @@ package final class ObjectComparison {
                 try lookups.rows(statements.old.owned(owned.child, in: owners), path: path, .old),
                 try lookups.rows(statements.new.owned(owned.child, in: owners), path: path, .new)
             )
-            for side in Side.allCases {
+            for side in StoreState.allCases {
                 if let rows = rows[side] { try advance(rows, owned.child, side) }
             }
             return OwnedRows(owned: owned, rows: rows, nodes: isValue ? [] : try nodes(of: owned.child, in: owners))
@@ -169,7 +169,7 @@ package final class ObjectComparison {
     }
 
     /// Goes to the next row, which must be identified.
-    func advance(_ rows: ComparisonCursor, _ index: Int, _ side: Side) throws {
+    func advance(_ rows: ComparisonCursor, _ index: Int, _ side: StoreState) throws {
         guard !plan.entities[index].isValue else { return try rows.advance() }
         let key = rows.path..<rows.path + layouts[index].keyCount
         let isUnique = plan.entities[index].identifierIsUnique[side]
@@ -387,7 +387,7 @@ package final class ObjectComparison {
     }
 
     private func isWithinIdentifier(_ reference: ComparedEntity.Reference, _ entity: ComparedEntity) -> Bool {
-        Side.allCases.allSatisfy { side in
+        StoreState.allCases.allSatisfy { side in
             reference.columns[side].allSatisfy { column in
                 entity.identifierColumns(side).contains { ExistingEntity.folded($0) == ExistingEntity.folded(column) }
             }

@@ -38,11 +38,11 @@ final class ObjectLookup {
     }
 
     /// The rows of a statement; nil for none.
-    func rows(_ text: SQLFragment?, path: Int, _ side: Side) throws -> ComparisonCursor? {
+    func rows(_ text: SQLFragment?, path: Int, _ side: StoreState) throws -> ComparisonCursor? {
         try text.map { try stores[side].rows($0, path: path) }
     }
 
-    private func prepared(_ purpose: Purpose, _ side: Side) throws -> ComparisonCursor? {
+    private func prepared(_ purpose: Purpose, _ side: StoreState) throws -> ComparisonCursor? {
         let key = Key(purpose: purpose, level: level)
         if let known = prepared[side][key] { return known }
         let text: SQLFragment? =
@@ -65,12 +65,13 @@ final class ObjectLookup {
     }
 
     /// The object with the identifier that a row of the other state has; nil for none.
-    func object(_ index: Int, like row: ComparisonCursor, _ side: Side) throws -> ComparisonCursor? {
+    func object(_ index: Int, like row: ComparisonCursor, _ side: StoreState) throws -> ComparisonCursor? {
         try object(index, like: row, at: row.path, side)
     }
 
     /// The object with the identifier that begins at a column of a row of either state, or of another store; nil for none.
-    func object(_ index: Int, like row: ComparisonCursor, at first: Int, _ side: Side) throws -> ComparisonCursor? {
+    func object(_ index: Int, like row: ComparisonCursor, at first: Int, _ side: StoreState) throws -> ComparisonCursor?
+    {
         guard let rows = try prepared(.object(index), side) else { return nil }
         try rows.bind(row, first..<first + plan.entities[index].identifier.count)
         try rows.advance()
@@ -78,7 +79,7 @@ final class ObjectLookup {
     }
 
     /// The object with an identifier; nil for none.
-    func object(_ index: Int, _ key: [StoredValue], _ side: Side) throws -> ComparisonCursor? {
+    func object(_ index: Int, _ key: [StoredValue], _ side: StoreState) throws -> ComparisonCursor? {
         guard let rows = try prepared(.object(index), side) else { return nil }
         rows.reset()
         for (place, value) in key.enumerated() { try rows.bind(value.bound, at: place) }
@@ -87,7 +88,8 @@ final class ObjectLookup {
     }
 
     /// What belongs to the object of a row, at its first row.
-    func owned(_ child: Int, of row: ComparisonCursor, _ keyCount: Int, _ side: Side) throws -> ComparisonCursor? {
+    func owned(_ child: Int, of row: ComparisonCursor, _ keyCount: Int, _ side: StoreState) throws -> ComparisonCursor?
+    {
         guard let rows = try prepared(.owned(child), side) else { return nil }
         try rows.bind(row, row.path..<row.path + keyCount)
         try rows.advance()
@@ -96,11 +98,11 @@ final class ObjectLookup {
 
     /// Lets go of what belonged to an object.
     func endOwned(_ child: Int) {
-        for side in Side.allCases { prepared[side][Key(purpose: .owned(child), level: level)]??.reset() }
+        for side in StoreState.allCases { prepared[side][Key(purpose: .owned(child), level: level)]??.reset() }
     }
 
     /// The links of a many-to-many of the object of a row, at the first.
-    func links(_ index: Int, _ place: Int, of row: ComparisonCursor, _ keyCount: Int, _ side: Side) throws
+    func links(_ index: Int, _ place: Int, of row: ComparisonCursor, _ keyCount: Int, _ side: StoreState) throws
         -> ComparisonCursor?
     {
         guard let rows = try prepared(.links(index, place), side) else { return nil }
@@ -114,7 +116,7 @@ final class ObjectLookup {
         _ owned: ComparedEntity.Owned,
         of row: ComparisonCursor,
         _ keyCount: Int,
-        _ side: Side
+        _ side: StoreState
     ) throws -> [[StoredValue]] {
         try list(.list(owned.child), of: row, keyCount, plan.entities[owned.child].identifier.count, side)
     }
@@ -125,7 +127,7 @@ final class ObjectLookup {
         _ place: Int,
         of row: ComparisonCursor,
         _ keyCount: Int,
-        _ side: Side
+        _ side: StoreState
     ) throws -> [[StoredValue]] {
         let destination = plan.entities[index].joins[place].destination
         return try list(
@@ -142,7 +144,7 @@ final class ObjectLookup {
         of row: ComparisonCursor,
         _ keyCount: Int,
         _ count: Int,
-        _ side: Side
+        _ side: StoreState
     ) throws -> [[StoredValue]] {
         guard let rows = try prepared(purpose, side) else { return [] }
         try rows.bind(row, row.path..<row.path + keyCount)

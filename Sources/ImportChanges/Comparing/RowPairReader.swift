@@ -98,7 +98,7 @@ package final class RowPairReader {
     }
 
     /// The row id of the object of a row in the other store; nil where it is not there.
-    private func rowID(of row: PackedRowCursor, in side: Side) throws -> Int64? {
+    private func rowID(of row: PackedRowCursor, in side: StoreState) throws -> Int64? {
         lookups[side].bind(row.identifier)
         defer { lookups[side].reset() }
         try lookups[side].advance()
@@ -112,7 +112,7 @@ package final class RowPairReader {
     /// - Parameter keep: is given what was found out now and then, and says whether to go on.
     package func read(_ range: StatePair<ClosedRange<Int64>>, _ keep: (Findings) throws -> Bool) throws {
         var findings = Findings()
-        defer { for side in Side.allCases { scans[side].reset() } }
+        defer { for side in StoreState.allCases { scans[side].reset() } }
         let (old, new) = (scans.old, scans.new)
         let mayBeNull = entity.mayBeNull
         try old.begin(range.old)
@@ -140,7 +140,7 @@ package final class RowPairReader {
                 guard try keepAll() else { return }
             }
         }
-        for side in Side.allCases {
+        for side in StoreState.allCases {
             while scans[side].hasRow {
                 try leave(side, &findings)
                 if findings.count >= Self.batch {
@@ -151,7 +151,7 @@ package final class RowPairReader {
         _ = try keepAll()
     }
 
-    private func leave(_ side: Side, _ findings: inout Findings) throws {
+    private func leave(_ side: StoreState, _ findings: inout Findings) throws {
         findings.left[side].append(scans[side].rowID)
         try scans[side].advance()
     }
@@ -161,13 +161,13 @@ package final class RowPairReader {
         guard let inOld = try rowID(of: scans.new, in: .old) else { return try leave(.new, &findings) }
         guard let inNew = try rowID(of: scans.old, in: .new) else { return try leave(.old, &findings) }
         if try leave(.new, upTo: inNew, &findings) || leave(.old, upTo: inOld, &findings) { return }
-        for side in Side.allCases { try leave(side, &findings) }
+        for side in StoreState.allCases { try leave(side, &findings) }
     }
 
     /// Passes by the rows before one that is not far.
     ///
     /// - Returns: false where it is too far, and nothing was done.
-    private func leave(_ side: Side, upTo target: Int64, _ findings: inout Findings) throws -> Bool {
+    private func leave(_ side: StoreState, upTo target: Int64, _ findings: inout Findings) throws -> Bool {
         let (distance, overflows) = target.subtractingReportingOverflow(scans[side].rowID)
         guard distance > 0, distance <= Self.reach, !overflows else { return false }
         while scans[side].hasRow, scans[side].rowID < target { try leave(side, &findings) }

@@ -75,7 +75,7 @@ public final class StoreDifference {
             isOver = true
             leftOut = try comparison.leftOut()
             // Whoever goes on to write to one of them need not wait until this is gone.
-            for side in Side.allCases { try stores[side].end() }
+            for side in StoreState.allCases { try stores[side].end() }
             return nil
         } catch let error as DatabaseError {
             throw ImportError(store: "\(stores.old.store) or \(stores.new.store)", error)
@@ -108,9 +108,9 @@ public final class StoreDifference {
     /// The same, where nothing is compared afterwards.
     func headerAlone() throws -> ChangeSetHeader { try header(counting: comparison.counted) }
 
-    private func header(counting count: (Int, Side) throws -> Int64?) throws -> ChangeSetHeader {
+    private func header(counting count: (Int, StoreState) throws -> Int64?) throws -> ChangeSetHeader {
         var states: [ChangeSetHeader.State] = []
-        for side in Side.allCases {
+        for side in StoreState.allCases {
             let objects = try plan.sections.map { index in
                 (entity: plan.entities[index].name, count: try count(index, side) ?? 0)
             }

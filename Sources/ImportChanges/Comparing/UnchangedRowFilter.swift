@@ -62,7 +62,7 @@ package final class UnchangedRowFilter: @unchecked Sendable {
             return nil
         }
         var ends = StatePair<ClosedRange<Int64>?>(nil, nil)
-        for side in Side.allCases {
+        for side in StoreState.allCases {
             guard let text = statements[side].ends(index) else { return nil }
             let row = try stores[side].rows(text, path: 0)
             try row.advance()
@@ -127,7 +127,7 @@ package final class UnchangedRowFilter: @unchecked Sendable {
     }
 
     private func runSorted() throws {
-        for side in Side.allCases { _ = try Self.emptyTable(index, stores[side]) }
+        for side in StoreState.allCases { _ = try Self.emptyTable(index, stores[side]) }
         state.withLock { ($0.result, $0.isOver, $0.isSorted) = (Result(), false, true) }
         try RowPairReader.readSorted(entity, stores, keep)
     }
@@ -162,7 +162,7 @@ package final class UnchangedRowFilter: @unchecked Sendable {
     private func keep(_ findings: RowPairReader.Findings) throws -> Bool {
         try state.withLock { state in
             if state.isOver { return false }
-            for side in Side.allCases where !findings.left[side].isEmpty {
+            for side in StoreState.allCases where !findings.left[side].isEmpty {
                 try stores[side].writingTemporaryData { _ in
                     for id in findings.left[side] {
                         insertions[side].reset()
@@ -173,7 +173,7 @@ package final class UnchangedRowFilter: @unchecked Sendable {
                 }
             }
             state.result.same += findings.same
-            for side in Side.allCases { state.result.left[side] += Int64(findings.left[side].count) }
+            for side in StoreState.allCases { state.result.left[side] += Int64(findings.left[side].count) }
             let left = state.result.left.old + state.result.left.new
             state.isOver = !state.isSorted && left > state.result.same + Self.trial
             return !state.isOver

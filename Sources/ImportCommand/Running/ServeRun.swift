@@ -51,7 +51,7 @@ final class ServeRun {
         do {
             try work()
         } catch let error as ImportError where server != nil && [.badInput, .io].contains(error.code) {
-            exitCode = Failure(error).report()
+            exitCode = CommandExit(error).report()
         } catch {
             server?.close()
             throw error

@@ -27,7 +27,7 @@ struct XMLDocument {
         }
         if let line = bytes.lineOfLongTag { throw XMLError(line: line, "has a part that is longer than 256 KiB") }
         let prolog = try XMLProlog(bytes)
-        let builder = Builder()
+        let builder = XMLTreeBuilder()
         let parser = XMLParser(data: Data(prolog.bytes))
         parser.shouldResolveExternalEntities = false
         parser.shouldProcessNamespaces = false
@@ -61,7 +61,7 @@ extension [UInt8] {
 }
 
 /// Puts elements together as they are parsed.
-private final class Builder: NSObject, XMLParserDelegate {
+private final class XMLTreeBuilder: NSObject, XMLParserDelegate {
     private(set) var root: XMLElement?
     private(set) var error: XMLError?
     /// Those that have begun and not ended, outwards to inwards.

@@ -7,7 +7,7 @@ struct EntityLocations {
     }
 
     /// The place of a mistake: what it is about, or the innermost thing around that is there.
-    func place(of mistake: ModelValidator.Mistake) -> Place {
+    func place(of mistake: ModelValidator.Mistake) -> ModelFileLocation {
         var (value, place) = (entities[mistake.entity].value, entities[mistake.entity].place)
         for key in mistake.keys {
             guard case .object(let members) = value,

@@ -101,7 +101,7 @@ extension ModelReader {
     private mutating func check(
         _ attribute: AttributeDescription,
         hasType: Bool,
-        at place: Place,
+        at place: ModelFileLocation,
         _ members: AttributeMembers
     ) {
         guard let transformers else { return }
@@ -125,7 +125,7 @@ extension ModelReader {
     }
 
     /// Where a mistake of the attribute is in the file; nil for the attribute itself, as its key is not there.
-    private func place(of mistake: AttributeMistake, in members: AttributeMembers) -> Place? {
+    private func place(of mistake: AttributeMistake, in members: AttributeMembers) -> ModelFileLocation? {
         guard let member = members[mistake.key] else { return nil }
         switch (mistake.inner, member.value) {
         case (.index(let index), .array): return member.place.index(index)

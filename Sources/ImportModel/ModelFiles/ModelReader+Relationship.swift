@@ -101,7 +101,7 @@ extension ModelReader {
     }
 
     /// A key path within an object.
-    mutating func path(_ text: String, at place: Place) -> AttributePath? {
+    mutating func path(_ text: String, at place: ModelFileLocation) -> AttributePath? {
         do throws(PathSyntaxError) {
             let path = try AttributePath(text)
             if !path.isWithinRecord { objection(place, "a relationship is read from a key path") }

@@ -4,7 +4,7 @@ extension ModelReader {
     struct Member {
         let key: String
         let value: JSONValue
-        let place: Place
+        let place: ModelFileLocation
     }
 
     mutating func string(_ member: Member) -> String? {

@@ -2,7 +2,7 @@
 struct ModelReader {
     /// Those that the model may name; nil where it is only read, and not checked.
     let transformers: TransformerRegistry?
-    private var found: [(place: Place, message: String)] = []
+    private var found: [(place: ModelFileLocation, message: String)] = []
     /// Where something else is than is asked for: more about it could only call it wrong once more.
     private var misread: Set<String> = []
 
@@ -37,26 +37,26 @@ struct ModelReader {
     ]
 
     /// Notes that something else is there than is asked for.
-    mutating func mistake(_ place: Place, _ message: String) {
+    mutating func mistake(_ place: ModelFileLocation, _ message: String) {
         misread.insert(place.text)
         found.append((place, message))
     }
 
     /// Notes a key that there is not; what is under it may still be right.
-    mutating func unknownKey(_ place: Place, _ message: String) { found.append((place, message)) }
+    mutating func unknownKey(_ place: ModelFileLocation, _ message: String) { found.append((place, message)) }
 
     /// Notes what is understood, but cannot work, or not as it is meant; nothing where the model is not checked.
-    mutating func objection(_ place: Place, _ message: String) {
+    mutating func objection(_ place: ModelFileLocation, _ message: String) {
         if transformers != nil { found.append((place, message)) }
     }
 
     /// Whether what is there is not what is asked for.
-    func isMisread(_ place: Place?) -> Bool { place.map { misread.contains($0.text) } ?? false }
+    func isMisread(_ place: ModelFileLocation?) -> Bool { place.map { misread.contains($0.text) } ?? false }
 
     // MARK: The model
 
     mutating func model(_ value: JSONValue) -> ModelDescription {
-        let root = Member(key: "", value: value, place: Place(text: "$", order: []))
+        let root = Member(key: "", value: value, place: ModelFileLocation(text: "$", order: []))
         let members = knownMembers(of: root, Self.modelKeys, what: "a model")
         guard let list = members["entities"] else {
             if case .object = value { mistake(root.place, "the entities are missing") }
@@ -226,7 +226,7 @@ struct ModelReader {
         if let stored, case .string(let name) = stored.value { checkName(name, at: stored.place) }
     }
 
-    private mutating func checkName(_ name: String, at place: Place) {
+    private mutating func checkName(_ name: String, at place: ModelFileLocation) {
         if name.isEmpty { objection(place, "a name must not be empty") }
         if name.utf8.contains(0) { objection(place, "a name cannot hold the character U+0000") }
     }

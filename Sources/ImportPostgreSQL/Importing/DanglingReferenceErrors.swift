@@ -87,7 +87,7 @@ final class DanglingReferenceErrors {
         guard seen.insert(reference).inserted else { return }
         let numbers = ChunkRows.numbers(reference.ordinal, Int64(waiting.count))
         // What the server cannot have is named by none.
-        guard asked[reference.relationship]?.append(numbers, cells, Source(values)) == nil else { return }
+        guard asked[reference.relationship]?.append(numbers, cells, CellSource(values)) == nil else { return }
         waiting.append(reference)
     }
 

@@ -174,7 +174,7 @@ extension ReplaySettlement {
             rows.append(
                 ChunkRows.numbers(change.rawValue, row),
                 cells,
-                Source(chunk: nil, own: $0.baseAddress),
+                CellSource(chunk: nil, own: $0.baseAddress),
                 isKey: false
             )
         }

@@ -374,7 +374,7 @@ final class SubentityReplay {
         }
         let ordinal = batch.rows[record.row].ordinal
         for child in found.skipped {
-            _ = skipped.append(ChunkRows.numbers(ordinal, Int64(child)), [], Source(chunk: nil, own: nil))
+            _ = skipped.append(ChunkRows.numbers(ordinal, Int64(child)), [], CellSource(chunk: nil, own: nil))
         }
         for entity in found.skippedEntities { changes.skipped[entity] += 1 }
     }

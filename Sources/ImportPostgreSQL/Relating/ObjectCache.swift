@@ -89,7 +89,7 @@ final class ObjectCache: SubentityLookup, RelationshipSQL {
         guard objects[key] == nil, places[key] == nil else { return }
         let number = ChunkRows.numbers(Int64(waiting.count))
         // What the server cannot have is not there.
-        guard asked[key.home]?.append(number, cells, Source(values)) == nil else { return }
+        guard asked[key.home]?.append(number, cells, CellSource(values)) == nil else { return }
         places[key] = waiting.count
         waiting.append(key)
     }
@@ -135,7 +135,7 @@ final class ObjectCache: SubentityLookup, RelationshipSQL {
         if let known = objects[key], known.kind == entity, !known.isStub { return }
         objects[key] = Object(kind: entity, isStub: false)
         count += 1
-        _ = made[key.home]?.append(ChunkRows.numbers(Int64(entity), count), cells, Source(values))
+        _ = made[key.home]?.append(ChunkRows.numbers(Int64(entity), count), cells, CellSource(values))
     }
 
     /// Keeps what was made in tables, and forgets it here.
@@ -153,7 +153,7 @@ final class ObjectCache: SubentityLookup, RelationshipSQL {
     }
 }
 
-extension Source {
+extension CellSource {
     init(_ values: RowValues) {
         self.init(
             chunk: values.chunk.baseAddress.map { UnsafeRawPointer($0) },

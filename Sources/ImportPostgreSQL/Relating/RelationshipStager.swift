@@ -134,7 +134,7 @@ final class RelationshipStager {
     ) throws -> Outcome {
         if record.isOpen, let open {
             let numbers = ChunkRows.numbers(batch.rows[record.row].ordinal)
-            return rows[open].append(numbers, [], Source(chunk: nil, own: nil))
+            return rows[open].append(numbers, [], CellSource(chunk: nil, own: nil))
                 .map { .refused($0, entity: Int(batch.rows[record.row].entity)) } ?? .staged(linked: [])
         }
         let marks = rows.map(\.mark)
@@ -162,7 +162,7 @@ final class RelationshipStager {
         let ordinal = batch.rows[record.row].ordinal
         let cells = batch.cells
         return try batch.bytes.withUnsafeBufferPointer { own in
-            let source = Source(
+            let source = CellSource(
                 chunk: chunk.baseAddress.map { UnsafeRawPointer($0) },
                 own: own.baseAddress.map { UnsafeRawPointer($0) }
             )
@@ -249,7 +249,7 @@ final class RelationshipStager {
         _ child: Int64,
         _ list: List?,
         _ batch: borrowing RowBatch,
-        _ source: Source,
+        _ source: CellSource,
         _ rows: inout [ChunkRows]
     ) throws -> RowError? {
         let (row, nested) = (batch.rows[index], batch.graph.nested[index])
@@ -298,7 +298,7 @@ final class RelationshipStager {
         _ places: [Int64],
         first: Int,
         _ batch: borrowing RowBatch,
-        _ source: Source,
+        _ source: CellSource,
         _ rows: inout [ChunkRows]
     ) -> RowError? {
         let (relationship, child) = (statement.relationship, statement.child)
@@ -360,7 +360,7 @@ final class RelationshipStager {
         _ position: Int64,
         _ row: Int64,
         _ batch: borrowing RowBatch,
-        _ source: Source,
+        _ source: CellSource,
         _ rows: inout [ChunkRows]
     ) -> RowError? {
         let key = key(of: statement.row, batch)

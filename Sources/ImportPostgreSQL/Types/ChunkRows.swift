@@ -185,7 +185,7 @@ struct ChunkRows {
     mutating func append(
         _ numbers: SIMD8<Int64>,
         _ cells: [Cell],
-        _ source: Source,
+        _ source: CellSource,
         isKey: Bool = true
     ) -> RowError? {
         var size = 12 &* self.numbers &+ Self.fieldBytes &* cells.count &+ 2 &+ BinaryFieldEncoder.slack
@@ -261,11 +261,11 @@ struct ChunkRows {
         out =
             masks > 0
             ? putStaging(row, child, isWhole: isWhole, cells, presence, at: out) : put(numbers, at: out)
-        let source = Source(
+        let source = CellSource(
             chunk: chunk.baseAddress.map { UnsafeRawPointer($0) },
             own: own.baseAddress.map { UnsafeRawPointer($0) }
         )
-        let defaults = Source(chunk: nil, own: UnsafeRawPointer(layout.defaultBytes))
+        let defaults = CellSource(chunk: nil, own: UnsafeRawPointer(layout.defaultBytes))
         var next = row.firstCell
         var mask: UInt64 = 0
         var keyBytes = 0

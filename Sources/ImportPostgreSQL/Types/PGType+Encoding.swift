@@ -1,12 +1,12 @@
 import Importer
 
 /// The bytes that cells are slices of.
-struct Source {
+struct CellSource {
     let chunk: UnsafeRawPointer?
     let own: UnsafeRawPointer?
 }
 
-extension Source {
+extension CellSource {
     /// The bytes of a cell's text.
     func text(of cell: Cell) -> UnsafeRawBufferPointer {
         guard let base = cell.tag == .chunkText ? chunk : own else {
@@ -40,7 +40,7 @@ extension PGType {
     ///   - place: has room for 24 bytes and the cell's text.
     /// - Returns: its length in bytes, from 0; or one of `FieldWriteResult`.
     @inline(__always)
-    func put(_ cell: Cell, _ source: Source, at place: UnsafeMutableRawPointer) -> Int {
+    func put(_ cell: Cell, _ source: CellSource, at place: UnsafeMutableRawPointer) -> Int {
         switch cell.tag {
         case .null: FieldWriteResult.null
         case .integer: putInteger(Int64(bitPattern: cell.payload), at: place)

@@ -16,7 +16,7 @@ package final class ArchiveReader: ByteStream {
     }
 
     private let archive: OpaquePointer
-    private let input: Input
+    private let input: ArchiveInput
     private var memberCount = 0
     /// Bytes of the current member that libarchive has handed over and `read` has not; they are libarchive's.
     private var pending = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -35,18 +35,18 @@ package final class ArchiveReader: ByteStream {
     package init(_ stream: any ByteStream, seekable: DescriptorStream?) throws {
         guard let archive = archive_read_new() else { throw Damage(reason: "out of memory") }
         self.archive = archive
-        input = Input(stream, seekable: seekable)
+        input = ArchiveInput(stream, seekable: seekable)
         archive_read_support_format_tar(archive)
         archive_read_support_format_zip(archive)
         // Of tars one after the other, all are read.
         archive_read_set_format_option(archive, "tar", "read_concatenated_archives", "1")
         archive_read_set_callback_data(archive, Unmanaged.passUnretained(input).toOpaque())
         archive_read_set_read_callback(archive) { _, context, block in
-            Unmanaged<Input>.fromOpaque(context!).takeUnretainedValue().readBlock(block!)
+            Unmanaged<ArchiveInput>.fromOpaque(context!).takeUnretainedValue().readBlock(block!)
         }
         if seekable != nil {
             archive_read_set_seek_callback(archive) { _, context, offset, whence in
-                Unmanaged<Input>.fromOpaque(context!).takeUnretainedValue().seek(offset, whence)
+                Unmanaged<ArchiveInput>.fromOpaque(context!).takeUnretainedValue().seek(offset, whence)
             }
         }
         guard archive_read_open1(archive) == ARCHIVE_OK else { throw lastError() }
@@ -166,7 +166,7 @@ package final class ArchiveReader: ByteStream {
 }
 
 /// What libarchive's callbacks are handed.
-private final class Input {
+private final class ArchiveInput {
     /// Why the last read failed, if it did not fail in libarchive.
     private(set) var failure: (any Error)?
 

@@ -73,7 +73,7 @@ extension StoreReader {
             statement.sql += " ORDER BY rowid LIMIT \(ColumnDistribution.mostRows / places)"
             let rows = try RawRowCursor(database, SQLFragment(statement.sql))
             defer { rows.reset() }
-            var tally = Tally(of: attribute)
+            var tally = ValueCounter(of: attribute)
             for place in 0..<places {
                 let step = range / UInt64(places)
                 let start = first &+ Int64(bitPattern: step * UInt64(place))
@@ -87,7 +87,7 @@ extension StoreReader {
 }
 
 /// Counts values one by one.
-private struct Tally {
+private struct ValueCounter {
     private let attribute: AttributeDescription
     /// Values with their types: what `String` takes for the same text need not be.
     private var counts: [RawArgument: Int64] = [:]

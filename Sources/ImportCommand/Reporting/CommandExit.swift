@@ -2,7 +2,7 @@ import ArgumentParser
 import Importer
 
 /// Where errors become exit codes and texts (after BSD's `sysexits.h`).
-struct Failure {
+struct CommandExit {
     let exitCode: Int32
     /// What standard error gets to read; empty where there is nothing to say.
     let text: String

@@ -24,11 +24,11 @@ extension ChangeLineReader {
 
     /// The change that a resolved conflict comes to.
     ///
-    /// - Throws: `ChangeSetScanner.Fault` where it is open.
-    package func resolution(of line: ByteView) throws(ChangeSetScanner.Fault) -> ObjectChange {
+    /// - Throws: `ChangeSetScanner.LineError` where it is open.
+    package func resolution(of line: ByteView) throws(ChangeSetScanner.LineError) -> ObjectChange {
         let conflict = try conflict(line)
         guard let change = conflict.resolution else {
-            throw ChangeSetScanner.Fault(
+            throw ChangeSetScanner.LineError(
                 reason: "a conflict that is open",
                 byteOffset: 0,
                 advice: "Give each conflict a \"take\": \"base\", \"ours\", \"theirs\", or an object with values."
@@ -38,7 +38,7 @@ extension ChangeLineReader {
     }
 
     /// Reads a conflict.
-    package func conflict(_ line: ByteView) throws(ChangeSetScanner.Fault) -> MergeConflict {
+    package func conflict(_ line: ByteView) throws(ChangeSetScanner.LineError) -> MergeConflict {
         var json = try ChangeSetScanner(line)
         var ahead = json
         let name = try Self.entityName(&ahead)
@@ -76,11 +76,12 @@ extension ChangeLineReader {
     private func side(
         _ json: inout ChangeSetScanner,
         of entity: Entity
-    ) throws(ChangeSetScanner.Fault) -> [MergeConflict.Property]? {
+    ) throws(ChangeSetScanner.LineError) -> [MergeConflict.Property]? {
         try json.null() ? nil : try properties(&json, of: entity)
     }
 
-    private func take(_ json: inout ChangeSetScanner, of entity: Entity) throws(ChangeSetScanner.Fault) -> MergeConflict
+    private func take(_ json: inout ChangeSetScanner, of entity: Entity) throws(ChangeSetScanner.LineError)
+        -> MergeConflict
         .Take?
     {
         if try json.null() { return nil }
@@ -93,7 +94,8 @@ extension ChangeLineReader {
         }
     }
 
-    private func changes(_ json: inout ChangeSetScanner, _ conflict: inout MergeConflict) throws(ChangeSetScanner.Fault)
+    private func changes(_ json: inout ChangeSetScanner, _ conflict: inout MergeConflict) throws(ChangeSetScanner
+        .LineError)
     {
         try json.openObject()
         while let key = try json.key() {
@@ -110,8 +112,8 @@ extension ChangeLineReader {
     private func properties(
         _ json: inout ChangeSetScanner,
         of entity: Entity
-    ) throws(ChangeSetScanner.Fault) -> [MergeConflict.Property] {
-        try members(&json) { json, name throws(ChangeSetScanner.Fault) in
+    ) throws(ChangeSetScanner.LineError) -> [MergeConflict.Property] {
+        try members(&json) { json, name throws(ChangeSetScanner.LineError) in
             guard let relationship = entity.relationships[BytewiseString(name)],
                 entity.values[BytewiseString(name)] == nil
             else {

@@ -39,7 +39,7 @@ package struct ChangeLineReader {
     package func entity(_ name: String?) -> Entity { name.flatMap { entities[BytewiseString($0)] } ?? Entity() }
 
     /// Reads a line: a change, or a conflict that is resolved.
-    package func change(_ line: ByteView) throws(ChangeSetScanner.Fault) -> ObjectChange {
+    package func change(_ line: ByteView) throws(ChangeSetScanner.LineError) -> ObjectChange {
         if Self.isConflict(line) { return try resolution(of: line) }
         var json = try ChangeSetScanner(line)
         // Keys may be in any order here; values are read by the entity.
@@ -50,7 +50,7 @@ package struct ChangeLineReader {
         return change
     }
 
-    package static func entityName(_ json: inout ChangeSetScanner) throws(ChangeSetScanner.Fault) -> String? {
+    package static func entityName(_ json: inout ChangeSetScanner) throws(ChangeSetScanner.LineError) -> String? {
         try json.openObject()
         while let key = try json.key() {
             if key == "entityName" { return try json.string() }
@@ -81,7 +81,7 @@ package struct ChangeLineReader {
         }
     }
 
-    package func change(_ json: inout ChangeSetScanner, of given: String?) throws(ChangeSetScanner.Fault)
+    package func change(_ json: inout ChangeSetScanner, of given: String?) throws(ChangeSetScanner.LineError)
         -> ObjectChange
     {
         var draft = Draft()
@@ -107,11 +107,11 @@ package struct ChangeLineReader {
             case "references": change.references = try references(&json, of: entity)
             case "relationships": change.relationships = try relationships(&json, of: entity)
             case "moved":
-                change.moved = try members(&json) { json, name throws(ChangeSetScanner.Fault) in
+                change.moved = try members(&json) { json, name throws(ChangeSetScanner.LineError) in
                     MovedObjects(name, try objects(&json, of: entity.destination(name)))
                 }
             case "order":
-                change.order = try members(&json) { json, name throws(ChangeSetScanner.Fault) in
+                change.order = try members(&json) { json, name throws(ChangeSetScanner.LineError) in
                     try order(&json, name, of: entity.destination(name))
                 }
             case "conflict": throw json.fault("a conflict whose first key is another one")
@@ -134,7 +134,7 @@ package struct ChangeLineReader {
     private static func checkIdentifier(
         of change: ObjectChange,
         _ json: borrowing ChangeSetScanner
-    ) throws(ChangeSetScanner.Fault) {
+    ) throws(ChangeSetScanner.LineError) {
         for part in change.identifier.values {
             guard let attribute = change.attributes.first(where: { $0.name.hasSameBytes(as: part.name) }) else {
                 continue
@@ -153,7 +153,7 @@ package struct ChangeLineReader {
         of draft: Draft,
         _ change: ObjectChange,
         _ json: borrowing ChangeSetScanner
-    ) throws(ChangeSetScanner.Fault) -> ObjectChange.Kind {
+    ) throws(ChangeSetScanner.LineError) -> ObjectChange.Kind {
         let seen: ObjectChange.Kind? =
             switch (draft.hasOld, draft.hasNew) {
             case (true, true): .updated
@@ -179,25 +179,25 @@ package struct ChangeLineReader {
 
     package func members<Element>(
         _ json: inout ChangeSetScanner,
-        _ read: (inout ChangeSetScanner, String) throws(ChangeSetScanner.Fault) -> Element
-    ) throws(ChangeSetScanner.Fault) -> [Element] {
+        _ read: (inout ChangeSetScanner, String) throws(ChangeSetScanner.LineError) -> Element
+    ) throws(ChangeSetScanner.LineError) -> [Element] {
         var elements: [Element] = []
         try json.openObject()
         while let name = try json.key() { elements.append(try read(&json, name)) }
         return elements
     }
 
-    package func reference(_ json: inout ChangeSetScanner, of entity: Entity) throws(ChangeSetScanner.Fault)
+    package func reference(_ json: inout ChangeSetScanner, of entity: Entity) throws(ChangeSetScanner.LineError)
         -> ObjectReference
     {
-        let values = try members(&json) { json, name throws(ChangeSetScanner.Fault) in
+        let values = try members(&json) { json, name throws(ChangeSetScanner.LineError) in
             NamedValue(name, try entity.reader(name).value(&json))
         }
         guard !values.isEmpty else { throw json.fault("an identifier without attributes") }
         return ObjectReference(Self.ordered(values, entity.identifier))
     }
 
-    package func objects(_ json: inout ChangeSetScanner, of name: String?) throws(ChangeSetScanner.Fault)
+    package func objects(_ json: inout ChangeSetScanner, of name: String?) throws(ChangeSetScanner.LineError)
         -> [ObjectReference]
     {
         let entity = entity(name)
@@ -211,7 +211,7 @@ package struct ChangeLineReader {
         _ json: inout ChangeSetScanner,
         of entity: Entity,
         _ draft: inout Draft
-    ) throws(ChangeSetScanner.Fault) {
+    ) throws(ChangeSetScanner.LineError) {
         try json.openObject()
         while let key = try json.key() {
             switch key {
@@ -227,7 +227,7 @@ package struct ChangeLineReader {
         _ path: WritableKeyPath<AttributeChange, StoredValue?>,
         of entity: Entity,
         _ draft: inout Draft
-    ) throws(ChangeSetScanner.Fault) {
+    ) throws(ChangeSetScanner.LineError) {
         if path == \.old { draft.hasOld = true } else { draft.hasNew = true }
         try json.openObject()
         while let name = try json.key() {
@@ -238,8 +238,8 @@ package struct ChangeLineReader {
     private func references(
         _ json: inout ChangeSetScanner,
         of entity: Entity
-    ) throws(ChangeSetScanner.Fault) -> [ReferenceChange] {
-        try members(&json) { json, name throws(ChangeSetScanner.Fault) in
+    ) throws(ChangeSetScanner.LineError) -> [ReferenceChange] {
+        try members(&json) { json, name throws(ChangeSetScanner.LineError) in
             let destination = entity.destination(name)
             var sides: (old: ReferenceChange.Target?, new: ReferenceChange.Target?) = (nil, nil)
             var lists: (added: [ObjectReference]?, removed: [ObjectReference]?) = (nil, nil)
@@ -263,7 +263,7 @@ package struct ChangeLineReader {
     private func target(
         _ json: inout ChangeSetScanner,
         _ destination: String?
-    ) throws(ChangeSetScanner.Fault) -> ReferenceChange.Target {
+    ) throws(ChangeSetScanner.LineError) -> ReferenceChange.Target {
         try json.null() ? .null : .object(reference(&json, of: entity(destination)))
     }
 
@@ -271,7 +271,7 @@ package struct ChangeLineReader {
         _ json: inout ChangeSetScanner,
         _ name: String,
         of destination: String?
-    ) throws(ChangeSetScanner.Fault) -> OrderChange {
+    ) throws(ChangeSetScanner.LineError) -> OrderChange {
         var order = OrderChange(name, old: nil, new: nil)
         try json.openObject()
         while let key = try json.key() {
@@ -289,8 +289,8 @@ package struct ChangeLineReader {
     private func relationships(
         _ json: inout ChangeSetScanner,
         of entity: Entity
-    ) throws(ChangeSetScanner.Fault) -> [OwnedChange] {
-        try members(&json) { json, name throws(ChangeSetScanner.Fault) in
+    ) throws(ChangeSetScanner.LineError) -> [OwnedChange] {
+        try members(&json) { json, name throws(ChangeSetScanner.LineError) in
             let destination = entity.destination(name)
             guard json.peek() == UInt8(ascii: "{") else {
                 var changes: [ObjectChange] = []
@@ -318,7 +318,8 @@ package struct ChangeLineReader {
         }
     }
 
-    package func values(_ json: inout ChangeSetScanner, of name: String?) throws(ChangeSetScanner.Fault) -> [OwnedValue]
+    package func values(_ json: inout ChangeSetScanner, of name: String?) throws(ChangeSetScanner.LineError)
+        -> [OwnedValue]
     {
         let entity = entity(name)
         var values: [OwnedValue] = []

@@ -4,9 +4,9 @@ import ImportModel
 extension ChangeSetHeader {
     /// Reads a header line.
     ///
-    /// - Throws: `ChangeSetScanner.Fault` where it is none, or of a version that is not known.
-    package init(_ line: [UInt8]) throws(ChangeSetScanner.Fault) {
-        func fault(_ reason: String) -> ChangeSetScanner.Fault { .init(reason: reason, byteOffset: 0) }
+    /// - Throws: `ChangeSetScanner.LineError` where it is none, or of a version that is not known.
+    package init(_ line: [UInt8]) throws(ChangeSetScanner.LineError) {
+        func fault(_ reason: String) -> ChangeSetScanner.LineError { .init(reason: reason, byteOffset: 0) }
         let value: JSONValue
         do {
             value = try JSONValue(parsing: line)
@@ -87,7 +87,7 @@ extension AttributeDescription {
 
 extension ChangeSetFooter {
     /// Reads a footer; nil for a line that is none.
-    package init?(_ line: [UInt8]) throws(ChangeSetScanner.Fault) {
+    package init?(_ line: [UInt8]) throws(ChangeSetScanner.LineError) {
         // Changes begin with another key; the first bytes tell, but for those who have edited the file.
         guard line.count < 1 << 24, let value = try? JSONValue(parsing: line), value["end"] == true else { return nil }
         guard case .number(let digits)? = value["changes"], let changes = Int64(digits), changes >= 0 else {

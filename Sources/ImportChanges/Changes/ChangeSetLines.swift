@@ -79,9 +79,9 @@ final class ChangeSetLines {
     }
 
     /// What is wrong with the last line.
-    func error(_ reason: String) -> ImportError { error(ChangeSetScanner.Fault(reason: reason, byteOffset: 0)) }
+    func error(_ reason: String) -> ImportError { error(ChangeSetScanner.LineError(reason: reason, byteOffset: 0)) }
 
-    func error(_ fault: ChangeSetScanner.Fault) -> ImportError {
+    func error(_ fault: ChangeSetScanner.LineError) -> ImportError {
         let offset = byteOffset + Int64(fault.byteOffset)
         return ImportError(
             .changeSetInvalid,

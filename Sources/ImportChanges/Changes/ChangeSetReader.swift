@@ -101,7 +101,7 @@ public final class ChangeSetReader {
                 self.footer = footer
                 return nil
             }
-            let change = try line.withUnsafeBufferPointer { bytes throws(ChangeSetScanner.Fault) in
+            let change = try line.withUnsafeBufferPointer { bytes throws(ChangeSetScanner.LineError) in
                 try changes.change(ByteView(bytes))
             }
             lines.add(line, to: hasher)
@@ -109,7 +109,7 @@ public final class ChangeSetReader {
             endOffset = lines.nextOffset
             if !line.withUnsafeBufferPointer({ ChangeLineReader.isConflict(ByteView($0)) }) { counts.count(change) }
             return change
-        } catch let fault as ChangeSetScanner.Fault {
+        } catch let fault as ChangeSetScanner.LineError {
             throw lines.error(fault)
         }
     }

@@ -86,7 +86,7 @@ final class ChangeIndex {
 
     private func read(_ line: Data) throws -> ObjectChange {
         do {
-            return try Array(line).withUnsafeBufferPointer { bytes throws(ChangeSetScanner.Fault) in
+            return try Array(line).withUnsafeBufferPointer { bytes throws(ChangeSetScanner.LineError) in
                 try reader.change(ByteView(bytes))
             }
         } catch {

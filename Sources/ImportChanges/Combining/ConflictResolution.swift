@@ -53,7 +53,7 @@ extension ConflictResolution {
             let given: MergeConflict
             do {
                 given = try conflicts.read(line)
-            } catch let fault as ChangeSetScanner.Fault {
+            } catch let fault as ChangeSetScanner.LineError {
                 throw lines.error(fault)
             }
             guard let take = given.take else { continue }

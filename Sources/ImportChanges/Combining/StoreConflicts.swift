@@ -25,7 +25,7 @@ public final class StoreConflicts {
     private let table: ConflictTable
     private let reader: ChangeLineReader
     private var last: Int64 = 0
-    private var ahead: [ConflictTable.Kept] = []
+    private var ahead: [ConflictTable.StoredConflict] = []
 
     /// Opens a store.
     ///
@@ -62,13 +62,13 @@ public final class StoreConflicts {
         try compared.read { try table.conflict(number, $0) }.map { (try conflict($0), $1) }
     }
 
-    private func conflict(_ kept: ConflictTable.Kept) throws -> MergeConflict {
+    private func conflict(_ kept: ConflictTable.StoredConflict) throws -> MergeConflict {
         do {
             var conflict = try read(Array(kept.line))
             conflict.number = kept.number
             conflict.take = nil
             return conflict
-        } catch let fault as ChangeSetScanner.Fault {
+        } catch let fault as ChangeSetScanner.LineError {
             throw ImportError(
                 .storeUnusable,
                 at: store,
@@ -80,7 +80,7 @@ public final class StoreConflicts {
 
     /// Reads a line, whose values are those of the store's entities.
     package func read(_ line: [UInt8]) throws -> MergeConflict {
-        try line.withUnsafeBufferPointer { bytes throws(ChangeSetScanner.Fault) in
+        try line.withUnsafeBufferPointer { bytes throws(ChangeSetScanner.LineError) in
             try reader.conflict(ByteView(bytes))
         }
     }

@@ -47,7 +47,7 @@ extension ChangeApplier {
                     try together(rest, records, check)
                 }
                 break
-            } catch let failure as Together {
+            } catch let failure as JointFailure {
                 for (ordinal, refusal) in failure.refused { refused[ordinal] = refusal }
             }
         }
@@ -106,7 +106,7 @@ extension ChangeApplier {
     }
 
     /// Some of the changes cannot be made with the others.
-    struct Together: Error {
+    struct JointFailure: Error {
         let refused: [Int64: ChangeWriter.Refusal]
     }
 
@@ -172,7 +172,7 @@ extension ChangeApplier {
                 }
             }
         }
-        guard refused.isEmpty else { throw Together(refused: refused) }
+        guard refused.isEmpty else { throw JointFailure(refused: refused) }
         return done
     }
 

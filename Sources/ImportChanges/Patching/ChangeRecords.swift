@@ -127,7 +127,7 @@ package struct ChangeRecords {
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
             let line = Array(line)
             do {
-                let change = try line.withUnsafeBufferPointer { bytes throws(ChangeSetScanner.Fault) in
+                let change = try line.withUnsafeBufferPointer { bytes throws(ChangeSetScanner.LineError) in
                     try reader.change(ByteView(bytes))
                 }
                 if joined == nil { joined = change } else { joined?.join(change) }

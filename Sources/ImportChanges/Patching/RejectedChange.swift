@@ -26,7 +26,7 @@ struct RejectedChange {
 
     /// Where a line has its conflicts; an empty range where it has none yet.
     private func place(in line: [UInt8]) throws -> Range<Int> {
-        try line.withUnsafeBufferPointer { bytes throws(ChangeSetScanner.Fault) in
+        try line.withUnsafeBufferPointer { bytes throws(ChangeSetScanner.LineError) in
             var json = try ChangeSetScanner(ByteView(bytes))
             try json.openObject()
             var found: Range<Int>?

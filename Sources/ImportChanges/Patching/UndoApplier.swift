@@ -11,11 +11,11 @@ import ImportSources
 /// another transaction.
 package final class UndoApplier {
     /// Rows that stay as they are, with what is in the way; nil where that is at their owner.
-    package typealias Kept = [UndoLogRowID: PatchConflict?]
+    package typealias UnchangedRows = [UndoLogRowID: PatchConflict?]
 
     /// The transaction is to be rolled back, as more rows are to stay as they are.
-    struct Again: Error {
-        let kept: Kept
+    struct MoreUnchangedRows: Error {
+        let kept: UnchangedRows
     }
 
     private static let restored = "import_restored"
@@ -27,7 +27,7 @@ package final class UndoApplier {
     private let options: PatchOptions
     private let check: () throws -> Void
     private let comparison: UndoComparison
-    private let kept: Kept
+    private let kept: UnchangedRows
 
     /// What an undo has come to.
     package struct Result {
@@ -42,7 +42,7 @@ package final class UndoApplier {
     ///   - check: ends it by throwing.
     package init(
         _ job: Int64,
-        keeping kept: Kept,
+        keeping kept: UnchangedRows,
         _ schema: UndoSchema,
         _ statements: PatchStatements,
         _ options: PatchOptions,
@@ -61,7 +61,7 @@ package final class UndoApplier {
 
     /// Brings all rows back.
     ///
-    /// - Throws: `ConflictStop` where a conflict is to stop it, and `Again`; nothing is to be committed then.
+    /// - Throws: `ConflictStop` where a conflict is to stop it, and `MoreUnchangedRows`; nothing is to be committed then.
     package func apply(_ log: UndoLog, _ database: Database) throws -> Result {
         try database.execute(
             sql: """
@@ -108,7 +108,7 @@ package final class UndoApplier {
             // What stays as it is is in the way all the same: other rows than those of the log.
             throw ConflictStop(conflicts: found.values.compactMap(\.self))
         }
-        if !found.isEmpty { throw Again(kept: found) }
+        if !found.isEmpty { throw MoreUnchangedRows(kept: found) }
         return result
     }
 
@@ -171,7 +171,7 @@ package final class UndoApplier {
     }
 
     private func restore(_ result: inout Result) throws {
-        var refused: Kept = [:]
+        var refused: UnchangedRows = [:]
         var lost: [Int: Int64] = [:]
         try statements.run(
             "SELECT place, number, key, cells, is_new FROM \(Self.restored) ORDER BY place, number, sequence"
@@ -204,7 +204,7 @@ package final class UndoApplier {
                 refused.merge(again.kept) { own, _ in own }
             }
         }
-        if !refused.isEmpty { throw Again(kept: refused) }
+        if !refused.isEmpty { throw MoreUnchangedRows(kept: refused) }
         result.lostRowIDs = lost
     }
 
@@ -215,13 +215,13 @@ package final class UndoApplier {
         _ place: Int,
         _ table: UndoTable,
         _ cells: [StoredValue]? = nil
-    ) throws -> Again {
+    ) throws -> MoreUnchangedRows {
         switch error.resultCode.primaryResultCode {
         case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH: break
         default: throw error
         }
         let identifier = table.reference(cells ?? table.columns.map { _ in .null }, key)
-        return Again(
+        return MoreUnchangedRows(
             kept: [
                 UndoLogRowID(place: place, key: key): PatchConflict(
                     kind: .constraint,

@@ -50,7 +50,7 @@ final class UndoRun: ChangeRun {
     }
 
     private func apply(_ log: UndoLog, _ database: Database) throws -> MergeNotification? {
-        var kept: UndoApplier.Kept = [:]
+        var kept: UndoApplier.UnchangedRows = [:]
         while true {
             do {
                 var notification: MergeNotification?
@@ -59,7 +59,7 @@ final class UndoRun: ChangeRun {
                     return .commit
                 }
                 return notification
-            } catch let again as UndoApplier.Again {
+            } catch let again as UndoApplier.MoreUnchangedRows {
                 kept.merge(again.kept) { own, _ in own }
                 let stops = again.kept.values.compactMap(\.self).filter {
                     options.policy(of: $0.entity, $0.attribute) == .stop
@@ -71,7 +71,7 @@ final class UndoRun: ChangeRun {
 
     private func commit(
         _ log: UndoLog,
-        keeping kept: UndoApplier.Kept,
+        keeping kept: UndoApplier.UnchangedRows,
         _ database: Database
     ) throws -> MergeNotification? {
         var marker = try Marker(database, job: job.id) ?? Marker()

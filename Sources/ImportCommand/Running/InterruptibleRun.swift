@@ -16,7 +16,9 @@ struct InterruptibleRun {
     ///
     /// Returns or throws as the work does, with nothing more to be shown.
     func perform<Result>(_ work: () throws -> Result) throws -> Result {
-        let screen = try store.flatMap { try WatchScreen.Place(WatchScreen.Options(store: $0), output: STDERR_FILENO) }
+        let screen = try store.flatMap {
+            try WatchScreen.Display(WatchScreen.Options(store: $0), output: STDERR_FILENO)
+        }
         try SignalForwarding.start(to: interruption)
         try server?.start()
         let reporter = try ProgressReporter(

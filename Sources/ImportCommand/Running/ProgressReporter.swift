@@ -18,7 +18,7 @@ final class ProgressReporter: Sendable {
         interruption: Interruption,
         mode: ProgressMode,
         purpose: ProgressFrame.Purpose,
-        screen: WatchScreen.Place? = nil
+        screen: WatchScreen.Display? = nil
     ) throws {
         let environment = ProcessInfo.processInfo.environment
         let mode = mode.resolved(canRedraw: Terminal.canRedraw(STDERR_FILENO, environment: environment))

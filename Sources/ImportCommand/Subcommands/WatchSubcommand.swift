@@ -75,7 +75,7 @@ struct WatchSubcommand: ParsableCommand {
         let interruption = Interruption()
         let sort = try RecordSort.lists(sort)
         let options = WatchScreen.Options(store: store, entity: entity, sort: sort, follows: follow)
-        let place = json ? nil : try WatchScreen.Place(options, output: STDOUT_FILENO)
+        let place = json ? nil : try WatchScreen.Display(options, output: STDOUT_FILENO)
         try SignalForwarding.start(to: interruption)
         if let place {
             let screen = try WatchScreen(place)

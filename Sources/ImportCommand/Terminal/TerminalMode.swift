@@ -10,7 +10,7 @@ final class TerminalMode: Sendable {
     static let leaveSequence: StaticString = "\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
 
     /// What must be known to give the terminal back.
-    private struct Taken {
+    private struct SavedState {
         var input: Int32 = -1
         var output: Int32 = -1
         var modes = termios()
@@ -18,9 +18,9 @@ final class TerminalMode: Sendable {
 
     // Written while `isTaken` is false only, and read by the one that makes it false. It is memory of its own, never freed: what
     // guards a variable's value is nothing for a signal handler.
-    nonisolated(unsafe) private static let taken: UnsafeMutablePointer<Taken> = {
-        let taken = UnsafeMutablePointer<Taken>.allocate(capacity: 1)
-        taken.initialize(to: Taken())
+    nonisolated(unsafe) private static let taken: UnsafeMutablePointer<SavedState> = {
+        let taken = UnsafeMutablePointer<SavedState>.allocate(capacity: 1)
+        taken.initialize(to: SavedState())
         return taken
     }()
     private static let isTaken = Atomic(false)

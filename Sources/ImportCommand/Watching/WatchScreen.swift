@@ -28,7 +28,7 @@ final class WatchScreen {
     }
 
     /// Where it is shown.
-    struct Place: Sendable {
+    struct Display: Sendable {
         let options: Options
         let terminal: TerminalMode
         let output: Int32
@@ -75,7 +75,7 @@ final class WatchScreen {
 
     /// - Parameter own: the progress of the import, in its own process.
     /// - Throws: `ImportError` with `.noResources` when the system gives no thread to read the store.
-    init(_ place: Place, own: ImportProgress? = nil) throws {
+    init(_ place: Display, own: ImportProgress? = nil) throws {
         let environment = ProcessInfo.processInfo.environment
         options = place.options
         terminal = place.terminal

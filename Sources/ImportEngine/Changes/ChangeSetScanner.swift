@@ -9,7 +9,7 @@ package struct ChangeSetScanner {
     package static let mostLevels = 1024
 
     /// Why a line is not what it should be, and the offset of the byte.
-    package struct Fault: Error {
+    package struct LineError: Error {
         package let reason: String
         package let byteOffset: Int
         package var advice: MessageText? = nil
@@ -27,15 +27,15 @@ package struct ChangeSetScanner {
     /// Whether the container that is read has had no member or element yet.
     private var isFirst = false
 
-    /// - Throws: `Fault` where the bytes are not UTF-8.
-    package init(_ bytes: ByteView) throws(Fault) {
+    /// - Throws: `LineError` where the bytes are not UTF-8.
+    package init(_ bytes: ByteView) throws(LineError) {
         self.bytes = bytes
         if let offset = UTF8Validation.firstInvalid(in: bytes) {
-            throw Fault(reason: "bytes that are not UTF-8", byteOffset: offset)
+            throw LineError(reason: "bytes that are not UTF-8", byteOffset: offset)
         }
     }
 
-    package func fault(_ reason: String) -> Fault { Fault(reason: reason, byteOffset: index) }
+    package func fault(_ reason: String) -> LineError { LineError(reason: reason, byteOffset: index) }
 
     /// The next byte that is not white space; 0 at the end.
     package mutating func peek() -> UInt8 {
@@ -48,8 +48,8 @@ package struct ChangeSetScanner {
         return 0
     }
 
-    /// - Throws: `Fault` where anything but white space is left.
-    package mutating func end() throws(Fault) {
+    /// - Throws: `LineError` where anything but white space is left.
+    package mutating func end() throws(LineError) {
         if peek() != 0 || index < bytes.count { throw fault("unexpected text after the value") }
     }
 
@@ -59,24 +59,24 @@ package struct ChangeSetScanner {
         return true
     }
 
-    private mutating func expect(_ character: Character, _ what: String) throws(Fault) {
+    private mutating func expect(_ character: Character, _ what: String) throws(LineError) {
         guard let byte = character.asciiValue, take(byte) else { throw fault("\(what) is missing") }
     }
 
     // MARK: Containers
 
-    private mutating func open(_ character: Character, _ what: String) throws(Fault) {
+    private mutating func open(_ character: Character, _ what: String) throws(LineError) {
         guard depth < Self.mostLevels else { throw fault("nested more than \(Self.mostLevels) deep") }
         try expect(character, what)
         depth += 1
         isFirst = true
     }
 
-    package mutating func openObject() throws(Fault) { try open("{", "an object") }
-    package mutating func openArray() throws(Fault) { try open("[", "an array") }
+    package mutating func openObject() throws(LineError) { try open("{", "an object") }
+    package mutating func openArray() throws(LineError) { try open("[", "an array") }
 
     /// The next member's key, its value to be read next; nil at the end of the object.
-    package mutating func key() throws(Fault) -> String? {
+    package mutating func key() throws(LineError) -> String? {
         guard try !ends("}") else { return nil }
         let key = try string()
         try expect(":", "a colon")
@@ -84,9 +84,9 @@ package struct ChangeSetScanner {
     }
 
     /// Whether there is another element, to be read next.
-    package mutating func element() throws(Fault) -> Bool { try !ends("]") }
+    package mutating func element() throws(LineError) -> Bool { try !ends("]") }
 
-    private mutating func ends(_ end: Character) throws(Fault) -> Bool {
+    private mutating func ends(_ end: Character) throws(LineError) -> Bool {
         defer { isFirst = false }
         if let byte = end.asciiValue, take(byte) {
             depth -= 1
@@ -99,13 +99,13 @@ package struct ChangeSetScanner {
     // MARK: Scalars
 
     /// Whether the next value is null, which is passed over then.
-    package mutating func null() throws(Fault) -> Bool {
+    package mutating func null() throws(LineError) -> Bool {
         guard peek() == UInt8(ascii: "n") else { return false }
         try word("null")
         return true
     }
 
-    private mutating func word(_ word: StaticString) throws(Fault) {
+    private mutating func word(_ word: StaticString) throws(LineError) {
         for offset in 0..<word.utf8CodeUnitCount {
             guard index < bytes.count, bytes[index] == word.utf8Start[offset] else {
                 throw fault("a value is missing")
@@ -114,20 +114,20 @@ package struct ChangeSetScanner {
         }
     }
 
-    package mutating func boolean() throws(Fault) -> Bool {
+    package mutating func boolean() throws(LineError) -> Bool {
         let isTrue = peek() == UInt8(ascii: "t")
         try word(isTrue ? "true" : "false")
         return isTrue
     }
 
-    package mutating func string() throws(Fault) -> String {
+    package mutating func string() throws(LineError) -> String {
         guard peek() == UInt8(ascii: "\"") else { throw fault("a string is missing") }
         let start = index + 1
         let hasEscapes = try skipString()
         let text = bytes[start..<index - 1]
         guard hasEscapes else { return String(decoding: text.buffer, as: UTF8.self) }
         if let offset = JSONUnescaper.firstLoneSurrogate(in: text) {
-            throw Fault(reason: "half of a surrogate pair", byteOffset: start + offset)
+            throw LineError(reason: "half of a surrogate pair", byteOffset: start + offset)
         }
         var unescaped: [UInt8] = []
         _ = JSONUnescaper.append(text, to: &unescaped)
@@ -135,7 +135,7 @@ package struct ChangeSetScanner {
     }
 
     /// The digits of a number as written.
-    package mutating func number() throws(Fault) -> String {
+    package mutating func number() throws(LineError) -> String {
         _ = peek()
         let start = index
         try skipNumber()
@@ -145,7 +145,7 @@ package struct ChangeSetScanner {
     // MARK: Passing over
 
     /// Passes over a value of any kind, and says where it is.
-    package mutating func skip() throws(Fault) -> Range<Int> {
+    package mutating func skip() throws(LineError) -> Range<Int> {
         _ = peek()
         let start = index
         // The containers that are open here: true for an object. Not the call stack, which is for the changes themselves.
@@ -184,13 +184,13 @@ package struct ChangeSetScanner {
         return start..<index
     }
 
-    private mutating func skipKey() throws(Fault) {
+    private mutating func skipKey() throws(LineError) {
         guard peek() == UInt8(ascii: "\"") else { throw fault("a key in quotes is missing") }
         _ = try skipString()
         try expect(":", "a colon")
     }
 
-    private mutating func skipScalar() throws(Fault) {
+    private mutating func skipScalar() throws(LineError) {
         switch peek() {
         case UInt8(ascii: "\""): _ = try skipString()
         case UInt8(ascii: "t"): try word("true")
@@ -200,7 +200,7 @@ package struct ChangeSetScanner {
         }
     }
 
-    private mutating func skipNumber() throws(Fault) {
+    private mutating func skipNumber() throws(LineError) {
         let start = index
         while index < bytes.count {
             switch bytes[index] {
@@ -216,7 +216,7 @@ package struct ChangeSetScanner {
     }
 
     /// Passes over a string, and says whether it has escapes.
-    private mutating func skipString() throws(Fault) -> Bool {
+    private mutating func skipString() throws(LineError) -> Bool {
         index += 1
         var hasEscapes = false
         while index < bytes.count {
@@ -234,7 +234,7 @@ package struct ChangeSetScanner {
         throw fault("the closing quote is missing")
     }
 
-    private mutating func skipEscape() throws(Fault) {
+    private mutating func skipEscape() throws(LineError) {
         guard index + 1 < bytes.count else { throw fault("the closing quote is missing") }
         switch bytes[index + 1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),

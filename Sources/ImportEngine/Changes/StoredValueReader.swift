@@ -43,7 +43,7 @@ package struct StoredValueReader: Sendable {
     }
 
     /// Reads the next value.
-    package func value(_ json: inout ChangeSetScanner) throws(ChangeSetScanner.Fault) -> StoredValue {
+    package func value(_ json: inout ChangeSetScanner) throws(ChangeSetScanner.LineError) -> StoredValue {
         if try json.null() { return .null }
         if json.peek() == UInt8(ascii: "{"), let escaped = try escaped(&json) { return escaped }
         guard let attribute else { return try plain(&json) }
@@ -82,7 +82,7 @@ package struct StoredValueReader: Sendable {
     }
 
     /// A value of no type.
-    private func plain(_ json: inout ChangeSetScanner) throws(ChangeSetScanner.Fault) -> StoredValue {
+    private func plain(_ json: inout ChangeSetScanner) throws(ChangeSetScanner.LineError) -> StoredValue {
         switch json.peek() {
         case UInt8(ascii: "\""): return .text(try json.string())
         case UInt8(ascii: "t"), UInt8(ascii: "f"): return .integer(try json.boolean() ? 1 : 0)
@@ -99,7 +99,7 @@ package struct StoredValueReader: Sendable {
     }
 
     /// An object with an escape, which is passed over; nil for any other object, which is not.
-    private func escaped(_ json: inout ChangeSetScanner) throws(ChangeSetScanner.Fault) -> StoredValue? {
+    private func escaped(_ json: inout ChangeSetScanner) throws(ChangeSetScanner.LineError) -> StoredValue? {
         var ahead = json
         try ahead.openObject()
         guard let key = try ahead.key(), let escape = StoredValue.Escape(rawValue: key) else {
@@ -120,7 +120,7 @@ package struct StoredValueReader: Sendable {
         return value
     }
 
-    private func coerced(_ value: JSONValue, _ json: borrowing ChangeSetScanner) throws(ChangeSetScanner.Fault)
+    private func coerced(_ value: JSONValue, _ json: borrowing ChangeSetScanner) throws(ChangeSetScanner.LineError)
         -> StoredValue
     {
         for attribute in [canonical, lenient] {

@@ -305,7 +305,7 @@ package final class ChunkDecoder {
 
     private func reject(
         _ line: ChunkReader.Line,
-        _ entry: ChunkEntry.PassedOver,
+        _ entry: ChunkEntry.SkippedRecord,
         _ plan: EntityPlan,
         _ chunk: SealedChunk,
         into batch: inout RowBatch

@@ -115,7 +115,7 @@ package final class ChunkReader {
 
     private struct NextLine {
         let range: Range<Int>
-        let place: ChunkSourceMap.Place
+        let place: ChunkSourceMap.Location
     }
 
     /// Moves past the next line.

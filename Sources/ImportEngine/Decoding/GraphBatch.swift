@@ -65,7 +65,7 @@
     package static let emptied = -1 ..< -1
 
     /// Something that a record says.
-    package enum Statement {
+    package enum LinkOperation {
         /// An object is as this row has it.
         case row(Int)
         /// The links of an object are these, for a relationship that its own row does not hold.
@@ -95,7 +95,7 @@
     package var records: [Record] = []
     /// For each row of the batch.
     package var nested: [Nested] = []
-    package var statements: [Statement] = []
+    package var statements: [LinkOperation] = []
     package var targets: [Target] = []
     /// The first cells, in their order, of references that an object lacks which replaces a stored one: they are null for that alone.
     package var unsaid: [Int] = []
@@ -116,8 +116,8 @@
 
     /// How much memory it takes, roughly.
     var footprint: Int {
-        records.count * (MemoryLayout<Record>.stride + MemoryLayout<RowBatch.Place>.stride)
-            + nested.count * MemoryLayout<Nested>.stride + statements.count * MemoryLayout<Statement>.stride
+        records.count * (MemoryLayout<Record>.stride + MemoryLayout<RowBatch.RecordLocation>.stride)
+            + nested.count * MemoryLayout<Nested>.stride + statements.count * MemoryLayout<LinkOperation>.stride
             + targets.count * MemoryLayout<Target>.stride
     }
 

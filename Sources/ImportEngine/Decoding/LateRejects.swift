@@ -24,7 +24,7 @@ package struct LateRejects {
     /// The reject that a record is for errors that were found only now.
     package func reject(
         _ row: RowBatch.Row,
-        _ place: RowBatch.Place,
+        _ place: RowBatch.RecordLocation,
         _ errors: [ImportModel.RecordError]
     ) -> RowBatch.Reject {
         RowBatch.Reject(
@@ -39,7 +39,7 @@ package struct LateRejects {
     }
 
     /// The keys of a record, the outermost first.
-    package func keys(of place: RowBatch.Place) -> [String] {
+    package func keys(of place: RowBatch.RecordLocation) -> [String] {
         guard place.keyedLineOffset >= 0 else { return [] }
         return chunkBytes.withUnsafeBufferPointer {
             KeyedRecordLine.keys(in: ByteView($0)[place.keyedLineOffset..<place.chunkOffset])

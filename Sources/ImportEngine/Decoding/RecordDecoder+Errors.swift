@@ -37,10 +37,10 @@ extension RecordDecoder {
         input.line[range(of: index, input)]
     }
 
-    package func place(_ input: Input) -> RowBatch.Place {
+    package func place(_ input: Input) -> RowBatch.RecordLocation {
         let range = range(of: input.root, input)
         let identifier = plan.identifier.first.map { token(of: $0).token } ?? -1
-        return RowBatch.Place(
+        return RowBatch.RecordLocation(
             chunkOffset: input.lineOffset + range.lowerBound,
             keyedLineOffset: input.keys > 0 ? input.lineOffset : -1,
             prefix: input.prefix,

@@ -72,7 +72,7 @@ package struct RecordDecoder {
     }
 
     /// What is around a nested object, as far as its attributes read it.
-    struct Surroundings {
+    struct OwnerContext {
         /// What it does to a stored object.
         let onConflict: ConflictPolicy
         /// Whether it may lack its identifier, as its index tells it apart.
@@ -115,7 +115,7 @@ package struct RecordDecoder {
     static let indexToken = -3
     static let parentToken = -4
     /// What nested objects have of that; nil for a record itself.
-    var surroundings: Surroundings?
+    var surroundings: OwnerContext?
 
     package init(plan: EntityPlan, onError: ErrorPolicy, isLossless: Bool) {
         self.plan = plan

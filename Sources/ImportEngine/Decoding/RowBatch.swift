@@ -107,7 +107,7 @@ import ImportSources
     }
 
     /// Where a record is, kept beside its row where the row may turn out to be a reject.
-    package struct Place {
+    package struct RecordLocation {
         /// The record's first byte in the chunk's bytes.
         package let chunkOffset: Int
         /// The first byte of its line there if keys precede it; -1 where it has none.
@@ -164,7 +164,7 @@ import ImportSources
 
     package var rows: [Row] = []
     /// The positions of the rows' records, one for each row; empty where the store refuses none.
-    package var places: [Place] = []
+    package var places: [RecordLocation] = []
     package var cells: [Cell] = []
     @usableFromInline package var presence: [UInt64] = []
     /// What the records say beyond their rows, where entities relate to one another; the positions are then those of records.

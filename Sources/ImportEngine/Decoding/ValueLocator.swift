@@ -18,7 +18,7 @@ package final class ValueLocator {
     package func byteOffset(
         of attribute: Int,
         _ plan: EntityPlan,
-        in place: RowBatch.Place,
+        in place: RowBatch.RecordLocation,
         _ chunk: UnsafeBufferPointer<UInt8>
     ) -> Int64 {
         let start = place.keyedLineOffset >= 0 ? place.keyedLineOffset : place.chunkOffset

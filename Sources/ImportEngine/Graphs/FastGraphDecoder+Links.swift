@@ -6,7 +6,7 @@ extension FastGraphDecoder {
     mutating func takeOwn(
         _ relationship: FastGraphPlan.Relationship,
         _ value: Int,
-        _ taken: Taken,
+        _ taken: AcceptedObject,
         _ node: FastGraphPlan.Node,
         _ input: RecordDecoder.Input,
         _ batch: inout RowBatch
@@ -28,8 +28,8 @@ extension FastGraphDecoder {
         return true
     }
 
-    package func around(_ taken: Taken, _ relationship: FastGraphPlan.Relationship, _ index: Int) -> Around {
-        Around(
+    package func around(_ taken: AcceptedObject, _ relationship: FastGraphPlan.Relationship, _ index: Int) -> Owner {
+        Owner(
             row: taken.row,
             keyCell: taken.keyCell,
             number: taken.number,
@@ -43,9 +43,9 @@ extension FastGraphDecoder {
     mutating func takeList(
         _ relationship: FastGraphPlan.Relationship,
         _ value: Int,
-        _ taken: Taken,
+        _ taken: AcceptedObject,
         _ node: FastGraphPlan.Node,
-        _ around: Around?,
+        _ around: Owner?,
         _ input: RecordDecoder.Input,
         _ batch: inout RowBatch
     ) -> Bool {
@@ -59,7 +59,11 @@ extension FastGraphDecoder {
         if around != nil, node.hasIdentifier { return false }
         if value < 0 {
             let targets = GraphBatch.emptied
-            let links = GraphBatch.Statement.links(relationship: relationship.index, row: taken.row, targets: targets)
+            let links = GraphBatch.LinkOperation.links(
+                relationship: relationship.index,
+                row: taken.row,
+                targets: targets
+            )
             batch.graph.statements.append(links)
             return relationship.counts.contains(0)
         }
@@ -95,7 +99,7 @@ extension FastGraphDecoder {
     /// Lays out the links of an object to those that are in `children`.
     func layOutLinks(
         _ relationship: FastGraphPlan.Relationship,
-        _ taken: Taken,
+        _ taken: AcceptedObject,
         _ first: Int,
         _ input: RecordDecoder.Input,
         _ batch: borrowing RowBatch
@@ -125,7 +129,7 @@ extension FastGraphDecoder {
     mutating func takeElements(
         _ relationship: FastGraphPlan.Relationship,
         _ list: Int,
-        _ taken: Taken,
+        _ taken: AcceptedObject,
         _ first: Int,
         _ input: RecordDecoder.Input,
         _ batch: inout RowBatch
@@ -170,7 +174,7 @@ extension FastGraphDecoder {
 
     /// Whether an element of the list has the same identifier already.
     package func isLinked(
-        _ child: Taken,
+        _ child: AcceptedObject,
         _ first: Int,
         _ relationship: FastGraphPlan.Relationship,
         _ input: RecordDecoder.Input,

@@ -10,7 +10,7 @@ extension FastGraphDecoder {
         _ node: FastGraphPlan.Node,
         _ decoder: UnsafeMutablePointer<RecordDecoder>,
         _ count: Int,
-        _ around: Around,
+        _ around: Owner,
         _ input: RecordDecoder.Input,
         _ batch: borrowing RowBatch
     ) -> Bool {
@@ -33,7 +33,7 @@ extension FastGraphDecoder {
     }
 
     /// What an object that is nested says of itself.
-    package enum Statement {
+    package enum RowStatus {
         /// What the last one of the same object in the batch has said: it needs no row.
         case repeated(keyCell: Int, key: UInt64)
         case new(RowDigest)
@@ -46,10 +46,10 @@ extension FastGraphDecoder {
         _ node: FastGraphPlan.Node,
         _ decoder: UnsafeMutablePointer<RecordDecoder>,
         _ count: Int,
-        _ around: Around,
+        _ around: Owner,
         _ input: RecordDecoder.Input,
         _ batch: inout RowBatch
-    ) -> Statement {
+    ) -> RowStatus {
         let policy = around.relationship.onConflict
         guard policy == .merge || policy == .replace else { return .unusual }
         let (cells, presence, key) = (decoder.pointee.marks.cells, decoder.pointee.marks.presence, memory.cells)
@@ -130,7 +130,7 @@ extension FastGraphDecoder {
         _ decoder: UnsafeMutablePointer<RecordDecoder>,
         _ count: Int,
         _ firstValue: Int,
-        _ around: Around?,
+        _ around: Owner?,
         _ input: RecordDecoder.Input,
         _ batch: inout RowBatch
     ) -> Bool {

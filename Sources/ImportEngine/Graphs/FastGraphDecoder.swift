@@ -8,7 +8,7 @@ import ImportSources
 /// and used by one worker.
 package struct FastGraphDecoder {
     /// The object around a nested one.
-    package struct Around {
+    package struct Owner {
         /// The index of its row in the batch; where it is laid out, that of the record's own.
         package let row: Int
         /// The first of the cells by which it is referred to; -1 where that is its row id.
@@ -22,7 +22,7 @@ package struct FastGraphDecoder {
     }
 
     /// An object that has rows.
-    package struct Taken {
+    package struct AcceptedObject {
         /// The index of its row in the batch; where it is laid out, that of the record's own; -1 where it needs none.
         package var row: Int
         /// The first of the cells by which it is referred to; -1 where that is its row id.
@@ -158,9 +158,9 @@ package struct FastGraphDecoder {
         _ token: Int,
         _ input: RecordDecoder.Input,
         _ entity: Int,
-        _ around: Around?,
+        _ around: Owner?,
         _ batch: inout RowBatch
-    ) -> Taken? {
+    ) -> AcceptedObject? {
         let node = nodes[entity]
         let input = around == nil ? input : input.nested(at: token, key: -1)
         let decoder = decoders + entity
@@ -177,7 +177,7 @@ package struct FastGraphDecoder {
         guard decoder.pointee.errors.isEmpty, decoder.pointee.unmet.isEmpty else { return nil }
         for change in decoder.pointee.changes { changes.append((change.kind, node.index, change.attribute)) }
         for index in 0..<decoder.pointee.noteCount { notes.append((node.index, decoder.pointee.marks.notes[index])) }
-        var taken = Taken(row: -1)
+        var taken = AcceptedObject(row: -1)
         var digest: RowDigest?
         if let around, node.isLeaf, layout != nil {
             switch statement(node, decoder, count, around, input, &batch) {

@@ -23,7 +23,7 @@ extension GraphDecoder {
         _ value: Value,
         of row: Int,
         _ node: Int,
-        _ around: Around?,
+        _ around: Owner?,
         _ input: RecordDecoder.Input,
         into batch: inout RowBatch
     ) {
@@ -105,7 +105,7 @@ extension GraphDecoder {
             let kind = input.tokens[token].kind
             if kind == .null || kind == .array { return }
             let isObject = kind == .object || plan.nodes[relationship.destination].plan.elementSlot >= 0
-            let own = Around(row: row, node: node, relationship: relationship, index: 0, key: -1, place: -1)
+            let own = Owner(row: row, node: node, relationship: relationship, index: 0, key: -1, place: -1)
             guard isObject else {
                 batch.graph.statements.append(.reference(entity: relationship.destination))
                 return
@@ -223,7 +223,7 @@ extension GraphDecoder {
                     batch.graph.targets.append(GraphBatch.Target(keyCell: -1, row: -1))
                     continue
                 }
-                let around = Around(
+                let around = Owner(
                     row: row,
                     node: node,
                     relationship: relationship,
@@ -327,7 +327,7 @@ extension GraphDecoder {
         _ input: RecordDecoder.Input,
         into batch: inout RowBatch
     ) {
-        let around = Around(
+        let around = Owner(
             row: row,
             node: node,
             relationship: relationship,

@@ -13,7 +13,7 @@ extension GraphDecoder {
         _ node: Int,
         chosen: Bool,
         _ stated: [(relationship: GraphPlan.Relationship, value: Value)],
-        _ around: Around?,
+        _ around: Owner?,
         _ input: RecordDecoder.Input,
         into batch: inout RowBatch
     ) -> Int {
@@ -69,7 +69,7 @@ extension GraphDecoder {
         let index = append(row, nested, parent: around?.row ?? -1, node, lacks, input, &batch)
         for name in named {
             isAppendable = false
-            let statement = GraphBatch.Statement.names(
+            let statement = GraphBatch.LinkOperation.names(
                 relationship: name.relationship,
                 row: index,
                 valueCell: batch.cells.count
@@ -201,7 +201,7 @@ extension GraphDecoder {
         _ relationship: GraphPlan.Relationship,
         _ value: Value,
         _ node: Int,
-        _ around: Around?,
+        _ around: Owner?,
         _ isAround: Bool,
         _ lacks: inout [RecordError],
         _ named: inout [Named],
@@ -427,7 +427,7 @@ extension GraphDecoder {
         of token: Int,
         _ key: Int,
         _ entity: Int,
-        around: Around?,
+        around: Owner?,
         _ input: RecordDecoder.Input,
         _ batch: inout RowBatch
     ) -> (cells: [Cell], isBare: Bool)? {
@@ -435,7 +435,7 @@ extension GraphDecoder {
         guard !plan.identifier.isEmpty else { return nil }
         let own = input.nested(at: token, key: key)
         let index = max(0, around?.place ?? 0)
-        decoders[entity].surroundings = RecordDecoder.Surroundings(
+        decoders[entity].surroundings = RecordDecoder.OwnerContext(
             onConflict: .merge,
             isPositional: false,
             index: index,

@@ -7,7 +7,7 @@ import ImportSources
 /// anywhere in a record makes a reject of all of it. Made and used by one worker.
 package final class GraphDecoder {
     /// The object around a nested one.
-    package struct Around {
+    package struct Owner {
         /// The index of its row in the batch, and its entity.
         package let row: Int
         package let node: Int
@@ -250,7 +250,7 @@ package final class GraphDecoder {
     package func take(
         _ input: RecordDecoder.Input,
         entity: Int,
-        around: Around?,
+        around: Owner?,
         into batch: inout RowBatch
     ) -> Int {
         guard let node = kind(of: entity, around, input, into: &batch) else { return -1 }
@@ -268,7 +268,7 @@ package final class GraphDecoder {
     private func find(
         _ input: RecordDecoder.Input,
         _ node: Int,
-        _ around: Around?,
+        _ around: Owner?,
         _ batch: borrowing RowBatch
     ) -> Bool {
         guard let around else {
@@ -280,7 +280,7 @@ package final class GraphDecoder {
         for (slot, attribute) in entityPlan.parentSlots {
             values[slot] = cell(of: attribute, inRow: around.row, node: around.node, batch)
         }
-        decoders[node].surroundings = RecordDecoder.Surroundings(
+        decoders[node].surroundings = RecordDecoder.OwnerContext(
             onConflict: around.relationship.description.onConflict,
             isPositional: around.relationship.isToldByPlace,
             index: max(0, around.place),

@@ -176,7 +176,7 @@ extension JobResolver {
     // MARK: Records that are in no file
 
     /// Records that the importer keeps in a file of its own until their retry is finished, so that it can be resumed.
-    private struct KeptRecords {
+    private struct StoredRecords {
         let file: SourceDescription
         /// What the file is recorded for.
         let token: String
@@ -190,7 +190,7 @@ extension JobResolver {
         _ jobs: [StoredJob],
         _ destination: some Destination,
         _ lines: @escaping (_ body: (ArraySlice<UInt8>) throws -> Void) throws -> Void
-    ) throws -> KeptRecords {
+    ) throws -> StoredRecords {
         let (path, token) = (Self.absolute(Self.keptPath(of: chunksBase)), UUID().uuidString.lowercased())
         var size: Int64 = 0
         func plan(_ write: (ArraySlice<UInt8>) throws -> Void) throws -> any RetryPlan {
@@ -205,16 +205,16 @@ extension JobResolver {
         guard !isPlanning else {
             let plan = try plan { _ in }
             let file = SourceDescription(name: path, path: path, member: nil, size: size, modified: nil)
-            return KeptRecords(file: file, token: token, plan: plan)
+            return StoredRecords(file: file, token: token, plan: plan)
         }
         let made = try destination.makeRepairFile(at: path, token: token, plan)
         let file = try repairFile(path)
         let sample = try planner.opener.open(file, interruption: planner.interruption).peek()
-        return KeptRecords(file: file.fingerprinted(sample.bytes), token: token, plan: made)
+        return StoredRecords(file: file.fingerprinted(sample.bytes), token: token, plan: made)
     }
 
     private func begin(
-        _ kept: KeptRecords,
+        _ kept: StoredRecords,
         _ kind: StoredJob.Retry,
         _ request: RetryRequest,
         _ jobs: [StoredJob]

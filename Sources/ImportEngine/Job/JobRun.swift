@@ -5,7 +5,7 @@ import ImportSources
 /// One run of one job, as each phase leaves it to the next.
 package struct JobRun {
     /// How an earlier run left the job.
-    package struct Before {
+    package struct PreviousRun {
         package let state: ImportReport.State
         package let message: String?
         package let indexes: StoreIndexes
@@ -16,7 +16,7 @@ package struct JobRun {
     package let journal: any Journal
     package let directory: ChunkDirectory
     /// nil where this run begins the job.
-    package let before: Before?
+    package let before: PreviousRun?
     /// Time that the job had taken before, in seconds.
     package let secondsBefore: Double
     package let started: ContinuousClock.Instant

@@ -91,7 +91,7 @@ package struct StartPhase {
         }
         // Nor is a job that is restarted removed for an option that does not fit.
         let before = replaced.map { _ in
-            JobRun.Before(state: .interrupted, message: nil, indexes: StoreIndexes(wanted: []))
+            JobRun.PreviousRun(state: .interrupted, message: nil, indexes: StoreIndexes(wanted: []))
         }
         return run(job, open, in: directory, before, secondsBefore: 0, journal)
     }
@@ -104,7 +104,7 @@ package struct StartPhase {
         let directory = try JobChunks(journal: journal, store: context.store).open(of: &job, context.options)
         let indexes = try journal.resume(job, building: StoreIndexes(wanted: context.options.indexes))
         try journal.removeLeftFiles()
-        let before = JobRun.Before(state: interrupted.state, message: interrupted.message, indexes: indexes)
+        let before = JobRun.PreviousRun(state: interrupted.state, message: interrupted.message, indexes: indexes)
         var run = run(job, [:], in: directory, before, secondsBefore: try journal.marker(of: job).seconds, journal)
         run.isGiven = isGiven
         return run
@@ -114,7 +114,7 @@ package struct StartPhase {
         _ job: StoredJob,
         _ open: [Int: SourceStream],
         in directory: ChunkDirectory,
-        _ before: JobRun.Before?,
+        _ before: JobRun.PreviousRun?,
         secondsBefore: Double,
         _ journal: any Journal
     ) -> JobRun {

@@ -105,7 +105,7 @@ struct MigrationBookkeeping {
         // A key that is another one now says nothing of the rows that were made for references.
         let names = homes.map { index in
             let successor = map.match.successor(of: index).flatMap { new in
-                map.new.hasTable(new) && map.isDirect(MigrationMapping.Kind(old: index, new: new)) ? new : nil
+                map.new.hasTable(new) && map.isDirect(MigrationMapping.EntityPair(old: index, new: new)) ? new : nil
             }
             return (from: map.old.table(of: index), to: successor.map { map.new.table(of: $0) })
         }

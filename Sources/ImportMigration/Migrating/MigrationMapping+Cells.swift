@@ -22,14 +22,14 @@ extension MigrationMapping {
     }
 
     /// Whether an old entity has no value in a column of its shared table.
-    private func lacks(_ cell: CellExpression, _ kind: Kind) -> Bool {
+    private func lacks(_ cell: CellExpression, _ kind: EntityPair) -> Bool {
         guard let column = cell.column else { return false }
         let own = old.rows(of: kind.old).entity.attributes.map { ExistingEntity.folded($0.column) }
         return !own.contains(ExistingEntity.folded(column))
     }
 
     /// What a column of a new table is, in rows of an old entity under an alias.
-    func cell(_ column: TableDescription.Column, of target: Target, _ kind: Kind, _ alias: String) throws
+    func cell(_ column: TableDescription.Column, of target: Target, _ kind: EntityPair, _ alias: String) throws
         -> CellExpression
     {
         switch column.role {
@@ -56,7 +56,7 @@ extension MigrationMapping {
     }
 
     /// The row id that a row under an alias gets, where its table has no integer identifier.
-    func rowID(_ kind: Kind, _ target: Target, _ alias: String) -> CellExpression {
+    func rowID(_ kind: EntityPair, _ target: Target, _ alias: String) -> CellExpression {
         let home = old.home(of: kind.old)
         let offset = offset(of: home, in: target)
         guard offset.isEmpty else { return CellExpression(sql: "\(alias).rowid\(offset)") }
@@ -64,7 +64,7 @@ extension MigrationMapping {
         return CellExpression(sql: "\(alias).rowid")
     }
 
-    private func entity(_ kind: Kind, _ alias: String) -> CellExpression {
+    private func entity(_ kind: EntityPair, _ alias: String) -> CellExpression {
         let name = new.entities[kind.new].name
         guard let column = old.entityColumn(of: kind.old), old.entities[kind.old].name.hasSameBytes(as: name) else {
             return CellExpression(sql: name.sqlLiteral)
@@ -75,7 +75,7 @@ extension MigrationMapping {
     // MARK: Attributes
 
     /// The value of an attribute of the new model, of rows of an old entity under an alias.
-    func value(of attribute: AttributeDescription, _ kind: Kind, _ alias: String) throws -> CellExpression {
+    func value(of attribute: AttributeDescription, _ kind: EntityPair, _ alias: String) throws -> CellExpression {
         let before = match.attribute(attribute.name, of: kind.new, in: kind.old)
         let value = before.map { converted($0, attribute, column($0.column, of: old.table(of: kind.old), alias)) }
         guard before == nil || before?.isOptional == true && !attribute.isOptional else { return value ?? .null }
@@ -124,7 +124,7 @@ extension MigrationMapping {
     }
 
     /// A UUID that is made of an object's identifier, or of its row id where it has none.
-    private func generated(_ attribute: AttributeDescription, _ kind: Kind, _ alias: String) -> String {
+    private func generated(_ attribute: AttributeDescription, _ kind: EntityPair, _ alias: String) -> String {
         let table = old.table(of: kind.old)
         let identifier = old.hierarchy.identifier(of: kind.old)
         let key =

@@ -5,7 +5,7 @@ extension MigrationMapping {
     // MARK: Keys
 
     /// The key that a row of an old entity, under an alias, has in the new model as one of an entity.
-    func key(_ kind: Kind, _ alias: String) throws -> [CellExpression] {
+    func key(_ kind: EntityPair, _ alias: String) throws -> [CellExpression] {
         guard let target = target(ofNew: kind.new) else { return [] }
         return try new.key(of: kind.new).map { column in
             let own = target.table.columns.first { $0.name.hasSameBytes(as: column.name) } ?? column
@@ -22,7 +22,7 @@ extension MigrationMapping {
     /// References to an old entity as ones to a new entity.
     ///
     /// - Parameter references: the columns with the old key.
-    func converted(_ references: [CellExpression], _ kind: Kind) throws -> [CellExpression] {
+    func converted(_ references: [CellExpression], _ kind: EntityPair) throws -> [CellExpression] {
         if let direct = direct(references, kind) { return direct }
         let conditions = zip(oldKey(kind.old, "t"), references).map { "\($0) = \($1.sql)" }.joined(separator: " AND ")
         return try key(kind, "t").map {
@@ -31,12 +31,12 @@ extension MigrationMapping {
     }
 
     /// Whether references to an old entity have all that those to the new one need.
-    func isDirect(_ kind: Kind) -> Bool {
+    func isDirect(_ kind: EntityPair) -> Bool {
         let references = old.key(of: kind.old).map { CellExpression(sql: $0.name) }
         return direct(references, kind) != nil
     }
 
-    private func direct(_ references: [CellExpression], _ kind: Kind) -> [CellExpression]? {
+    private func direct(_ references: [CellExpression], _ kind: EntityPair) -> [CellExpression]? {
         let (before, after) = (old.key(of: kind.old), new.key(of: kind.new))
         guard before.count == references.count else { return nil }
         var cells: [CellExpression] = []
@@ -146,13 +146,13 @@ extension MigrationMapping {
     // MARK: Cells
 
     /// The reference columns of a relationship, in rows of an old entity under an alias.
-    func references(of relationship: Int, _ kind: Kind, _ alias: String) throws -> [CellExpression] {
+    func references(of relationship: Int, _ kind: EntityPair, _ alias: String) throws -> [CellExpression] {
         let placement = new.relationships[relationship]
         let count = new.references(of: relationship).count
         guard let holder = placement.holderSide, let links = match.links(of: relationship) else {
             return Array(repeating: .null, count: count)
         }
-        let end = Kind(old: oldEntity(at: holder.other, links), new: new.target(of: relationship))
+        let end = EntityPair(old: oldEntity(at: holder.other, links), new: new.target(of: relationship))
         if isInPlace(relationship, links) {
             let cells = try converted(references(to: holder.other, links, alias), end)
             guard mayHaveSeveral(relationship, links), alias == "o" else { return cells }
@@ -191,7 +191,7 @@ extension MigrationMapping {
     }
 
     /// The index in its list, in rows of an old entity under an alias.
-    func position(of relationship: Int, _ kind: Kind, _ alias: String) throws -> CellExpression {
+    func position(of relationship: Int, _ kind: EntityPair, _ alias: String) throws -> CellExpression {
         let placement = new.relationships[relationship]
         guard let holder = placement.holderSide, let links = match.links(of: relationship) else { return .null }
         if isInPlace(relationship, links), let order = order(at: holder, links, alias) { return order }
@@ -214,7 +214,7 @@ extension MigrationMapping {
         let join = new.join(of: relationship)
         var cells: [CellExpression] = []
         for side in [RelationshipEnd.source, .destination] {
-            let end = Kind(
+            let end = EntityPair(
                 old: oldEntity(at: side, links),
                 new: new.relationships[relationship].entity(at: side)
             )

@@ -8,7 +8,7 @@ import ImportSources
 /// All expressions are over the old tables.
 struct MigrationMapping: Sendable {
     /// An entity of the old model and what it is in the new one.
-    struct Kind: Hashable, Sendable {
+    struct EntityPair: Hashable, Sendable {
         let old: Int
         let new: Int
     }
@@ -17,7 +17,7 @@ struct MigrationMapping: Sendable {
     struct Source: Sendable {
         /// The entity whose table it is, in the old model.
         let home: Int
-        let kinds: [Kind]
+        let kinds: [EntityPair]
         /// Whether all of the table's rows are meant.
         let isWhole: Bool
     }
@@ -82,12 +82,12 @@ struct MigrationMapping: Sendable {
     }
 
     private static func sources(of home: Int, _ match: ModelMatch, _ present: Set<BytewiseString>) -> [Source] {
-        var kinds: [Int: [Kind]] = [:]
+        var kinds: [Int: [EntityPair]] = [:]
         for entity in Self.kinds(ofHome: home, match.new) {
             guard let before = match.entities[entity], match.old.hasTable(before),
                 present.contains(ExistingEntity.folded(match.old.table(of: before)))
             else { continue }
-            kinds[match.old.home(of: before), default: []].append(Kind(old: before, new: entity))
+            kinds[match.old.home(of: before), default: []].append(EntityPair(old: before, new: entity))
         }
         let first = match.entities[home].map { match.old.home(of: $0) }
         // The table's own rows keep their row ids, and so come first.

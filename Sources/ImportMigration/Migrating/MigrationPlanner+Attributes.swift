@@ -27,14 +27,19 @@ extension MigrationPlanner {
         if !added.isEmpty, !attribute.isOptional { try addNew(attribute, name, added) }
     }
 
-    private func knownBefore(_ attribute: AttributeDescription, of entity: Int, _ kinds: [MigrationMapping.Kind]) throws
+    private func knownBefore(_ attribute: AttributeDescription, of entity: Int, _ kinds: [MigrationMapping.EntityPair])
+        throws
         -> AttributeDescription?
     {
         let own = map.match.entities[entity].flatMap { map.match.attribute(attribute.name, of: entity, in: $0) }
         return own ?? kinds.lazy.compactMap { map.match.attribute(attribute.name, of: $0.new, in: $0.old) }.first
     }
 
-    private mutating func addNew(_ attribute: AttributeDescription, _ entity: String, _ kinds: [MigrationMapping.Kind])
+    private mutating func addNew(
+        _ attribute: AttributeDescription,
+        _ entity: String,
+        _ kinds: [MigrationMapping.EntityPair]
+    )
         throws
     {
         let type = attribute.type.rawValue
@@ -68,7 +73,7 @@ extension MigrationPlanner {
         _ before: AttributeDescription,
         _ attribute: AttributeDescription,
         _ entity: String,
-        _ kinds: [MigrationMapping.Kind]
+        _ kinds: [MigrationMapping.EntityPair]
     ) throws {
         let conversion = ValueConversion(old: before, new: attribute)
         let isOtherType =
@@ -99,13 +104,13 @@ extension MigrationPlanner {
         _ before: AttributeDescription,
         _ attribute: AttributeDescription,
         _ entity: String,
-        _ kinds: [MigrationMapping.Kind]
+        _ kinds: [MigrationMapping.EntityPair]
     ) throws {
         guard before.isOptional != attribute.isOptional else { return }
         guard !attribute.isOptional else {
             return add(.becomesOptional, entity, attribute.name, "may be missing")
         }
-        let isNull: (MigrationMapping.Kind) -> String? = { kind in
+        let isNull: (MigrationMapping.EntityPair) -> String? = { kind in
             let own = map.match.attribute(attribute.name, of: kind.new, in: kind.old) ?? before
             return "\(map.column(own.column, of: old.table(of: kind.old), "o").sql) IS NULL"
         }

@@ -16,7 +16,7 @@ extension MigrationPlanner {
         let owner = new.relationships[index].owner
         var lost: [String] = []
         for side in [RelationshipEnd.source, .destination] {
-            let end = MigrationMapping.Kind(
+            let end = MigrationMapping.EntityPair(
                 old: map.oldEntity(at: side, links),
                 new: side == .destination ? new.target(of: owner) : new.relationships[owner].entity(at: side)
             )
@@ -36,7 +36,7 @@ extension MigrationPlanner {
     }
 
     /// The condition that references have no row, and cannot become new ones without it; nil where all can.
-    private func lostKeys(_ references: [CellExpression], _ end: MigrationMapping.Kind) -> String? {
+    private func lostKeys(_ references: [CellExpression], _ end: MigrationMapping.EntityPair) -> String? {
         guard map.old.hasTable(end.old) else { return nil }
         let key = map.oldKey(end.old, "t")
         let isThere = references.map { "\($0.sql) IS NOT NULL" }
@@ -95,7 +95,7 @@ extension MigrationPlanner {
     /// Whether the keys of both ends of a relationship are what they were.
     private func hasKeys(of relationship: Int, _ successor: Int) -> Bool {
         [RelationshipEnd.source, .destination].allSatisfy { side in
-            let kind = MigrationMapping.Kind(
+            let kind = MigrationMapping.EntityPair(
                 old: old.relationships[relationship].entity(at: side),
                 new: new.relationships[successor].entity(at: side)
             )

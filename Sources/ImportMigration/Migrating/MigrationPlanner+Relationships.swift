@@ -237,7 +237,7 @@ extension MigrationPlanner {
 
     private mutating func addGone(_ attribute: AttributeDescription, of entity: Int, _ successor: Int) throws {
         let own = kinds(of: successor).filter { old.hierarchy.chain(of: $0.old).contains(entity) }
-        let pairs = own.isEmpty ? [MigrationMapping.Kind(old: entity, new: successor)] : own
+        let pairs = own.isEmpty ? [MigrationMapping.EntityPair(old: entity, new: successor)] : own
         let gone = pairs.filter { !map.match.hasAttribute(attribute.name, of: $0.old, in: $0.new) }
         guard !gone.isEmpty else { return }
         let added = new.entities[successor].attributes.filter {

@@ -13,7 +13,7 @@ struct MigrationPlanner {
     private(set) var counted: [String: Int64]
     var steps: [ModelMigration.Step] = []
     /// Per entity of the new model what `kinds` returns.
-    private let kinds: [[MigrationMapping.Kind]]
+    private let kinds: [[MigrationMapping.EntityPair]]
 
     var old: ModelLayout { map.old }
     var new: ModelLayout { map.new }
@@ -26,7 +26,7 @@ struct MigrationPlanner {
         self.isFirst = counted == nil
         self.counted = counted ?? [:]
         self.database = database
-        var kinds = [[MigrationMapping.Kind]](repeating: [], count: map.new.entities.count)
+        var kinds = [[MigrationMapping.EntityPair]](repeating: [], count: map.new.entities.count)
         for kind in map.targets.flatMap({ $0.sources.flatMap(\.kinds) }) {
             for entity in map.new.hierarchy.chain(of: kind.new) { kinds[entity].append(kind) }
         }
@@ -81,7 +81,7 @@ struct MigrationPlanner {
     // MARK: Rows
 
     /// Rows of old entities that become rows of an entity or its subentities.
-    func kinds(of entity: Int) -> [MigrationMapping.Kind] { kinds[entity] }
+    func kinds(of entity: Int) -> [MigrationMapping.EntityPair] { kinds[entity] }
 
     /// The rows of old entities, all of one table, under the alias `o`.
     func rows(of kinds: [Int], _ condition: String? = nil) -> String {
@@ -97,8 +97,8 @@ struct MigrationPlanner {
 
     /// How many rows of old entities there are.
     func count(
-        _ kinds: [MigrationMapping.Kind],
-        where condition: (MigrationMapping.Kind) throws -> String? = { _ in nil }
+        _ kinds: [MigrationMapping.EntityPair],
+        where condition: (MigrationMapping.EntityPair) throws -> String? = { _ in nil }
     )
         throws
         -> Int64
@@ -107,7 +107,7 @@ struct MigrationPlanner {
     }
 
     /// How many rows of old entities there are, as far as it is only said of a step: as the first plan has counted them.
-    mutating func told(_ kinds: [MigrationMapping.Kind]) throws -> Int64 {
+    mutating func told(_ kinds: [MigrationMapping.EntityPair]) throws -> Int64 {
         try kinds.reduce(0) { sum, kind in
             let rows = rows(of: [kind.old])
             let number = try counted[rows] ?? count(rows)
@@ -118,11 +118,11 @@ struct MigrationPlanner {
 
     /// An obstacle where some rows of old entities meet a condition.
     func obstacle(
-        _ kinds: [MigrationMapping.Kind],
+        _ kinds: [MigrationMapping.EntityPair],
         _ reason: String,
         isLoss: Bool = false,
         advice: String? = nil,
-        where condition: (MigrationMapping.Kind) throws -> String?
+        where condition: (MigrationMapping.EntityPair) throws -> String?
     ) throws -> ModelMigration.Obstacle? {
         let count = try count(kinds, where: condition)
         guard count > 0 else { return nil }
@@ -186,7 +186,7 @@ struct MigrationPlanner {
         let name = new.entities[entity].name
         guard new.hasTable(entity) || old.hasTable(before) else { return }
         let (table, former) = (new.table(of: entity), old.table(of: before))
-        let kind = MigrationMapping.Kind(old: before, new: entity)
+        let kind = MigrationMapping.EntityPair(old: before, new: entity)
         guard let target = map.target(ofNew: entity),
             let source = target.sources.first(where: { $0.kinds.contains(kind) })
         else { return }
@@ -204,7 +204,7 @@ struct MigrationPlanner {
 
     private mutating func addIdentifier(_ entity: Int, _ before: Int) throws {
         guard new.home(of: entity) == entity, let target = map.target(ofNew: entity) else { return }
-        let kind = MigrationMapping.Kind(old: before, new: entity)
+        let kind = MigrationMapping.EntityPair(old: before, new: entity)
         let names = new.hierarchy.identifier(of: entity)
         let former = old.hierarchy.identifier(of: before)
         let isSame =
@@ -232,7 +232,7 @@ struct MigrationPlanner {
     }
 
     /// Rows whose new identifier is null, or that of another row.
-    private func identifierObstacle(_ kind: MigrationMapping.Kind, _ target: MigrationMapping.Target) throws
+    private func identifierObstacle(_ kind: MigrationMapping.EntityPair, _ target: MigrationMapping.Target) throws
         -> ModelMigration.Obstacle?
     {
         let kinds = target.sources.flatMap(\.kinds)

@@ -117,7 +117,7 @@ struct MigrationRun {
 
     // MARK: Making
 
-    private func make(_ made: TableRebuildPlan.Made, _ index: Int) throws {
+    private func make(_ made: TableRebuildPlan.RebuiltTable, _ index: Int) throws {
         let name = Self.temporary(index)
         try execute(made.table.creation(as: name))
         if made.table.isJoin {
@@ -200,7 +200,7 @@ struct MigrationRun {
         )
     }
 
-    private func add(_ kept: TableRebuildPlan.Kept) throws {
+    private func add(_ kept: TableRebuildPlan.AlteredTable) throws {
         for column in kept.added {
             let key = kept.table.foreignKeys.first { $0.columns == [column.name] }
             let reference = key.map {

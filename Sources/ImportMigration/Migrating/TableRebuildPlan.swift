@@ -7,13 +7,13 @@ import ImportSources
 /// What can be done by changing the schema alone is done so; other tables are created again and filled from the old ones.
 struct TableRebuildPlan {
     /// A table that is renamed or gets columns, and keeps its rows where they are.
-    struct Kept {
+    struct AlteredTable {
         let table: TableDescription
         let added: [TableDescription.Column]
     }
 
     /// A table that is made.
-    struct Made {
+    struct RebuiltTable {
         let table: TableDescription
         /// Its rows: what comes before the cells, the sources and where the cells come from.
         let target: MigrationMapping.Target?
@@ -23,8 +23,8 @@ struct TableRebuildPlan {
         let former: String?
     }
 
-    private(set) var kept: [Kept] = []
-    private(set) var made: [Made] = []
+    private(set) var kept: [AlteredTable] = []
+    private(set) var made: [RebuiltTable] = []
     /// The tables that go, by their old names.
     private(set) var dropped: [String] = []
     /// Old table names, and the new ones.
@@ -54,19 +54,21 @@ struct TableRebuildPlan {
             let source = followers[target.home]
             let former = source.map { map.old.table(of: $0.home) }
             if let source, let former, let added = try addedColumns(target, source) {
-                kept.append(Kept(table: target.table, added: added))
+                kept.append(AlteredTable(table: target.table, added: added))
                 keptNames.insert(ExistingEntity.folded(former))
             } else {
-                made.append(Made(table: target.table, target: target, relationship: nil, former: former))
+                made.append(RebuiltTable(table: target.table, target: target, relationship: nil, former: former))
             }
         }
         for join in map.joins {
             let former = formerJoin(join.relationship)
             if let former, try isKept(join.relationship, join.table, former) {
-                kept.append(Kept(table: join.table, added: []))
+                kept.append(AlteredTable(table: join.table, added: []))
                 keptNames.insert(ExistingEntity.folded(former))
             } else {
-                made.append(Made(table: join.table, target: nil, relationship: join.relationship, former: former))
+                made.append(
+                    RebuiltTable(table: join.table, target: nil, relationship: join.relationship, former: former)
+                )
             }
         }
         dropped = map.old.tables.map(\.name).filter { name in

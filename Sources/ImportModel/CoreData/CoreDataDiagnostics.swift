@@ -1,12 +1,12 @@
 /// What is noticed while a model of Core Data is read.
 struct CoreDataDiagnostics {
-    private struct Finding {
+    private struct Diagnostic {
         let line: Int
         let mistake: ModelError.Mistake
     }
 
-    private var wrong: [Finding] = []
-    private var leftOut: [Finding] = []
+    private var wrong: [Diagnostic] = []
+    private var leftOut: [Diagnostic] = []
 
     /// What cannot be read, in the file's order.
     var mistakes: [ModelError.Mistake] { Self.sorted(wrong) }
@@ -15,19 +15,19 @@ struct CoreDataDiagnostics {
 
     /// - Parameter name: the entity or property: `Person`, `Person.photo`.
     mutating func mistake(_ name: String, line: Int, _ message: String) {
-        wrong.append(Finding(line: line, mistake: Self.mistake(name, line, message)))
+        wrong.append(Diagnostic(line: line, mistake: Self.mistake(name, line, message)))
     }
 
     /// - Parameter name: the entity or property: `Person`, `Person.photo`.
     mutating func notice(_ name: String, line: Int, _ message: String) {
-        leftOut.append(Finding(line: line, mistake: Self.mistake(name, line, message)))
+        leftOut.append(Diagnostic(line: line, mistake: Self.mistake(name, line, message)))
     }
 
     private static func mistake(_ name: String, _ line: Int, _ message: String) -> ModelError.Mistake {
         ModelError.Mistake(path: name.isEmpty ? "line \(line)" : "\(name) (line \(line))", message: message)
     }
 
-    private static func sorted(_ findings: [Finding]) -> [ModelError.Mistake] {
+    private static func sorted(_ findings: [Diagnostic]) -> [ModelError.Mistake] {
         findings.enumerated().sorted { ($0.element.line, $0.offset) < ($1.element.line, $1.offset) }.map {
             $0.element.mistake
         }

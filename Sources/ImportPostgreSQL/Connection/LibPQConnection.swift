@@ -9,7 +9,7 @@ import Importer
 /// connection that breaks off never raises SIGPIPE: libpq sees to that for each call.
 final class LibPQConnection {
     /// When a wait ends because somebody has asked to stop.
-    enum Heed {
+    enum InterruptionPolicy {
         case never
         case atOnce
         /// When it has lasted so long without any progress.
@@ -184,7 +184,7 @@ final class LibPQConnection {
 
     /// What a wait knows of the interruption.
     private struct Wait {
-        let heed: Heed
+        let heed: InterruptionPolicy
         let since = ContinuousClock.now
         var cancelled: ContinuousClock.Instant?
 
@@ -202,7 +202,7 @@ final class LibPQConnection {
     ///
     /// - Throws: `PGError`; the interruption's `ImportError` while the server takes nothing: the connection is of
     ///   no use then.
-    private func flush(_ heed: Heed, within limit: Duration? = nil) throws {
+    private func flush(_ heed: InterruptionPolicy, within limit: Duration? = nil) throws {
         let handle = try opened()
         let wait = Wait(heed: heed)
         while true {
@@ -262,7 +262,7 @@ final class LibPQConnection {
         _ sql: String,
         _ parameters: [PGValue],
         byRow: Bool = false,
-        _ heed: Heed,
+        _ heed: InterruptionPolicy,
         _ body: (PGRows) -> Bool
     ) throws {
         try send(sql, parameters, heed)
@@ -270,7 +270,7 @@ final class LibPQConnection {
         try forEachResult(heed, body)
     }
 
-    private func send(_ sql: String, _ parameters: [PGValue], _ heed: Heed) throws {
+    private func send(_ sql: String, _ parameters: [PGValue], _ heed: InterruptionPolicy) throws {
         let handle = try opened()
         // What comes after would be cut off silently.
         let hasNUL = parameters.contains { if case .text(let text) = $0 { text.utf8.contains(0) } else { false } }
@@ -314,7 +314,7 @@ final class LibPQConnection {
     /// `BYTEAOID` of the server's `pg_type.h`; it never changes.
     private static let byteaType: Oid = 17
 
-    private func finishSending(_ heed: Heed) throws {
+    private func finishSending(_ heed: InterruptionPolicy) throws {
         do {
             try flush(heed)
         } catch let error as ImportError {
@@ -330,7 +330,7 @@ final class LibPQConnection {
     /// - Throws: the server's first error as `PGError`, or the interruption's `ImportError` where that is its
     ///   cause.
     @discardableResult
-    private func forEachResult(_ heed: Heed, _ body: (PGRows) -> Bool) throws -> Bool {
+    private func forEachResult(_ heed: InterruptionPolicy, _ body: (PGRows) -> Bool) throws -> Bool {
         var wait = Wait(heed: heed)
         var error: PGError?
         var isWanted = true
@@ -412,7 +412,7 @@ final class LibPQConnection {
     /// - Throws: `PGError`, the interruption's `ImportError`, and what `body` throws; no row is taken then.
     func copy(
         _ sql: String,
-        _ heed: Heed,
+        _ heed: InterruptionPolicy,
         _ body: (_ put: @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws -> Int64 {
         try send(sql, [], heed)
@@ -437,7 +437,7 @@ final class LibPQConnection {
         return count
     }
 
-    private func put(_ bytes: UnsafeRawBufferPointer, _ heed: Heed) throws {
+    private func put(_ bytes: UnsafeRawBufferPointer, _ heed: InterruptionPolicy) throws {
         let handle = try opened()
         guard let start = bytes.bindMemory(to: CChar.self).baseAddress else { return }
         guard let count = Int32(exactly: bytes.count) else {

@@ -74,7 +74,7 @@ final class PGConnection {
 
     // MARK: Statements
 
-    private var heed: LibPQConnection.Heed { isInterruptible ? .atOnce : .never }
+    private var heed: LibPQConnection.InterruptionPolicy { isInterruptible ? .atOnce : .never }
 
     /// Runs one statement with parameters, or any number without.
     ///
@@ -88,7 +88,7 @@ final class PGConnection {
     private func execute(
         _ sql: String,
         _ parameters: [PGValue] = [],
-        _ heed: LibPQConnection.Heed
+        _ heed: LibPQConnection.InterruptionPolicy
     ) throws -> PGRows {
         var rows = PGRows()
         try link.run(sql, parameters, heed) { result in

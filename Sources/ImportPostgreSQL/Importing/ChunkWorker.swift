@@ -318,7 +318,7 @@ final class ChunkWorker {
     private func byteOffset(
         of attribute: Int?,
         _ entity: Int,
-        _ record: RowBatch.Place,
+        _ record: RowBatch.RecordLocation,
         _ chunk: UnsafeBufferPointer<UInt8>
     ) -> Int64 {
         guard let attribute else { return record.byteOffset }

@@ -20,7 +20,7 @@ struct LateRejectFinder {
     }
 
     /// Why a record does not do.
-    private enum Fault {
+    private enum Reason {
         /// It lacks what a new object needs.
         case missing
         /// Its object is there already.
@@ -32,7 +32,7 @@ struct LateRejectFinder {
     /// A record that does not do.
     private struct Late {
         let ordinal: Int64
-        let fault: Fault
+        let fault: Reason
     }
 
     /// Writes the rejects that a bucket's query gives, in its transaction: those of one chunk at a time.

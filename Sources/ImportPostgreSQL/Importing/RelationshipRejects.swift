@@ -15,7 +15,7 @@ final class RelationshipRejects {
     }
 
     /// Why a record is a reject.
-    enum Fault {
+    enum Reason {
         /// These of its statements lack what an object needs, or its own object is there already (`RelationshipStatements.duplicate`).
         case lacking(Set<Int>)
         /// The server has refused what it says.
@@ -50,7 +50,7 @@ final class RelationshipRejects {
     /// Writes rejects.
     ///
     /// - Parameter records: in order.
-    func write(_ records: [(ordinal: Int64, fault: Fault)], _ connection: PGConnection) throws -> Counts {
+    func write(_ records: [(ordinal: Int64, fault: Reason)], _ connection: PGConnection) throws -> Counts {
         var counts = Counts(entities: model.plans.count)
         let faults = Dictionary(records.map { ($0.ordinal, $0.fault) }) { first, _ in first }
         try forEachChunk(of: records.map(\.ordinal), connection) { entry in
@@ -130,7 +130,7 @@ final class RelationshipRejects {
 
     /// Looks up what references of a batch's records lead to nothing.
     private func find(
-        _ faults: [Int64: Fault],
+        _ faults: [Int64: Reason],
         _ batch: RowBatch,
         _ late: LateRejects,
         _ entry: ChunkEntry
@@ -181,7 +181,7 @@ final class RelationshipRejects {
         _ record: GraphBatch.Record,
         _ children: Set<Int>,
         _ batch: borrowing RowBatch,
-        _ place: RowBatch.Place
+        _ place: RowBatch.RecordLocation
     ) -> [ImportModel.RecordError] {
         if children.contains(RelationshipStatements.duplicate) {
             return [model.plans[Int(batch.rows[record.row].entity)].duplicateError(at: place.identifierOffset)]

@@ -163,7 +163,7 @@ struct RelationshipSettlement {
             connection
         )
         try forEachVerdict(connection) { ordinals in
-            let records = ordinals.map { (ordinal: $0, fault: RelationshipRejects.Fault.unmet(errors)) }
+            let records = ordinals.map { (ordinal: $0, fault: RelationshipRejects.Reason.unmet(errors)) }
             try count(rejects.write(records, connection), as: "rejected", connection)
         }
         _ = try connection.execute("DELETE FROM \(RelationshipStatements.unmetTable)")
@@ -221,7 +221,7 @@ struct RelationshipSettlement {
             if rows.isEmpty { return }
             let records = try rows.map { row in
                 let children = try row.text(1).split(separator: ",").compactMap { Int($0) }
-                return (ordinal: try row.integer(0), fault: RelationshipRejects.Fault.lacking(Set(children)))
+                return (ordinal: try row.integer(0), fault: RelationshipRejects.Reason.lacking(Set(children)))
             }
             last = records.last?.ordinal ?? last
             try count(rejects.write(records, connection), as: "rejected", connection)

@@ -102,8 +102,8 @@ final class RelationshipStager {
     }
 
     /// Where the attributes of an entity's rows are among the columns of their table.
-    private func columns(of entity: Int) -> ChunkRows.Places {
-        ChunkRows.Places(tables.places[entity], of: tables.columns[entity].count)
+    private func columns(of entity: Int) -> ChunkRows.ColumnPositions {
+        ChunkRows.ColumnPositions(tables.places[entity], of: tables.columns[entity].count)
     }
 
     // MARK: Batches

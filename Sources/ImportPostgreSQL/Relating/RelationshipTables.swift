@@ -58,9 +58,9 @@ struct RelationshipTables {
     func kindPlace(of entity: Int) -> Int? { graph.nodes[entity].rows.entityColumn.map { places[entity][$0] } }
 
     /// How the rows of an entity's table say of which entity they are; nil where the table has rows of one only.
-    func settledKinds(of entity: Int) -> StagedEntity.Kinds? {
+    func settledKinds(of entity: Int) -> StagedEntity.Subentities? {
         kindPlace(of: entity).map { place in
-            StagedEntity.Kinds(column: place, numbers: kinds(of: entity).map { (layout.entities[$0].name, $0) })
+            StagedEntity.Subentities(column: place, numbers: kinds(of: entity).map { (layout.entities[$0].name, $0) })
         }
     }
 

@@ -6,7 +6,7 @@ struct BucketUpsertStatements: Sendable {
     /// What all others begin with.
     var settings: [String]
     /// The short way, where the table was empty: it is asked first.
-    var short: ShortWay?
+    var short: FastPath?
     /// What finds out what becomes of the rows; beside temporary tables, it notes rows that have said nothing new.
     var reading: [String]
     /// What writes the objects; where the server refuses any of them, `parts` does it instead.
@@ -33,7 +33,7 @@ struct BucketUpsertStatements: Sendable {
     var settling: [String] { settings + reading + writing + [emptying] }
 
     /// What settles a bucket each of whose rows is an object of its own.
-    struct ShortWay: Sendable {
+    struct FastPath: Sendable {
         /// A query for one row: how many rows there are, how many of them are of nested objects, and whether each is an object of
         /// its own and lacks nothing.
         var asking: String

@@ -26,7 +26,7 @@ struct StagedEntity: Sendable {
     }
 
     /// How the objects of a table say of which entity they are, where it has those of several.
-    struct Kinds: Sendable {
+    struct Subentities: Sendable {
         /// The index of the column with the entity's name.
         var column: Int
         /// The entities by name, with their numbers.
@@ -55,7 +55,7 @@ struct StagedEntity: Sendable {
     /// entity's number in it; nil where nobody asks.
     var unchanged: (table: String, number: Int)?
     /// How rows say of which entity they are, so that these are counted by themselves; nil where all are of one.
-    var kinds: Kinds?
+    var kinds: Subentities?
 
     /// The number of the entity that a row is of, by its name; where all are of one, that of the table.
     func number(_ kind: String, in table: (table: String, number: Int)) -> String {

@@ -120,11 +120,11 @@ struct StagingUpsert: Sendable {
     }
 
     /// Where no key comes twice, nothing has to be looked up for any row.
-    private func short(_ stage: String) -> BucketUpsertStatements.ShortWay {
+    private func short(_ stage: String) -> BucketUpsertStatements.FastPath {
         let keys = staged.keys(of: "s").joined(separator: ", ")
         let distinct = staged.identifier.count == 1 ? keys : "(\(keys))"
         let values = entity.columns.indices.map { "s.c\($0)" }.joined(separator: ", ")
-        return BucketUpsertStatements.ShortWay(
+        return BucketUpsertStatements.FastPath(
             asking: """
                 SELECT count(*), count(*) FILTER (WHERE \(isNested)), \
                 count(DISTINCT \(distinct)) = count(*) AND NOT coalesce(bool_or(s._unmet), false) FROM \(stage) AS s
@@ -341,7 +341,8 @@ struct StagingUpsert: Sendable {
 
     /// Counts what is about to become of the rows of each entity; those that are plain are told apart by whether they have an
     /// object.
-    private func countingKinds(_ kinds: StagedEntity.Kinds, _ stage: String, _ turns: RowFoldStatements) -> String {
+    private func countingKinds(_ kinds: StagedEntity.Subentities, _ stage: String, _ turns: RowFoldStatements) -> String
+    {
         let row = "SELECT s.c\(kinds.column) AS kind, s._child"
         let same = StagingColumns.areSame(staged.objectKeys(of: "t"), staged.keys(of: "s"))
         let isNew = mergesPlain ? " AND NOT EXISTS (SELECT FROM \(entity.table) AS t WHERE \(same))" : ""
@@ -364,7 +365,7 @@ struct StagingUpsert: Sendable {
             """
     }
 
-    private func kindCounts(_ kinds: StagedEntity.Kinds) -> String {
+    private func kindCounts(_ kinds: StagedEntity.Subentities) -> String {
         let isIgnored = entity.policy == .ignore
         let left = "staged - inserted - updated - rejected"
         let own = "\(left) - (nested_staged - nested_inserted - nested_updated - nested_rejected)"

@@ -57,7 +57,7 @@ struct ChunkRows {
 
     /// Where the attributes of an entity are in a staging table that has the columns of several: attribute i is in `cN` with the
     /// N of its place.
-    struct Places {
+    struct ColumnPositions {
         let places: [Int]
         /// How many columns the table has of all entities.
         let width: Int
@@ -81,9 +81,9 @@ struct ChunkRows {
     /// - Parameters:
     ///   - table: the staging table's name, not quoted.
     ///   - places: where the attributes are there; nil where it is this entity's alone.
-    init(staging plan: EntityPlan, table: String, at places: Places? = nil, _ options: JobOptions) throws {
+    init(staging plan: EntityPlan, table: String, at places: ColumnPositions? = nil, _ options: JobOptions) throws {
         let columns = PGColumn.all(of: plan.entity)
-        let places = places ?? Places(columns.count)
+        let places = places ?? ColumnPositions(columns.count)
         let masks = max(1, (places.width + 62) / 63)
         let own = ["_ordinal", "_child"] + (0..<masks).map { "_mask_\($0)" } + ["_unmet"]
         self.init(
@@ -103,14 +103,20 @@ struct ChunkRows {
     ///   - numbers: the names of the columns of the numbers, `_ordinal` first.
     ///   - table: the staging table's name, not quoted.
     ///   - places: where the attributes are there; nil where it is this entity's alone.
-    init(numbered plan: EntityPlan, numbers: [String], table: String, at places: Places? = nil, _ options: JobOptions) {
+    init(
+        numbered plan: EntityPlan,
+        numbers: [String],
+        table: String,
+        at places: ColumnPositions? = nil,
+        _ options: JobOptions
+    ) {
         let columns = PGColumn.all(of: plan.entity)
         self.init(
             plan,
             options,
             table: PGNames.fitting(table),
             columns,
-            names: numbers + (places ?? Places(columns.count)).names,
+            names: numbers + (places ?? ColumnPositions(columns.count)).names,
             numbers: numbers.count
         )
     }

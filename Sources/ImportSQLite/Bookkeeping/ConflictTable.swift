@@ -28,15 +28,15 @@ package struct ConflictTable: Sendable {
     }
 
     /// An open conflict as it is kept.
-    package struct Kept {
+    package struct StoredConflict {
         package let number: Int64
         package let line: Data
     }
 
     /// The first open conflicts after a number.
-    package func open(after number: Int64, limit: Int, _ database: Database) throws -> [Kept] {
+    package func open(after number: Int64, limit: Int, _ database: Database) throws -> [StoredConflict] {
         guard isThere else { return [] }
-        var kept: [Kept] = []
+        var kept: [StoredConflict] = []
         let rows = try Row.fetchCursor(
             database,
             sql: "SELECT number, job, resolved, line FROM _import_conflict WHERE number > ? ORDER BY number",
@@ -44,14 +44,14 @@ package struct ConflictTable: Sendable {
         )
         while kept.count < limit, let row = try rows.next() {
             guard isOpen(row) else { continue }
-            kept.append(Kept(number: row["number"], line: row["line"]))
+            kept.append(StoredConflict(number: row["number"], line: row["line"]))
         }
         return kept
     }
 
     /// A conflict, and whether it is open; nil where there is none of this number, the job that left it is undone, or another
     /// merge has found it again.
-    package func conflict(_ number: Int64, _ database: Database) throws -> (Kept, isOpen: Bool)? {
+    package func conflict(_ number: Int64, _ database: Database) throws -> (StoredConflict, isOpen: Bool)? {
         guard isThere,
             let row = try Row.fetchOne(
                 database,
@@ -63,7 +63,7 @@ package struct ConflictTable: Sendable {
                 arguments: [number]
             ), isOpen(row) || !row["isFoundAgain"], !undone.contains(row["job"])
         else { return nil }
-        return (Kept(number: row["number"], line: row["line"]), isOpen(row))
+        return (StoredConflict(number: row["number"], line: row["line"]), isOpen(row))
     }
 
     /// How many are open.

@@ -133,7 +133,7 @@ private struct RecordPositionCursor {
     private let job: Int64
     private let entity: Int
     private var firstRowID: Int64 = 0
-    private var places: [RecordPositions.Place] = []
+    private var places: [RecordPositions.Position] = []
     private var source = 0
 
     init(_ database: Database, job: Int64, entity: Int) {
@@ -142,7 +142,7 @@ private struct RecordPositionCursor {
         self.entity = entity
     }
 
-    mutating func place(of rowID: Int64) throws -> (place: RecordPositions.Place, source: Int)? {
+    mutating func place(of rowID: Int64) throws -> (place: RecordPositions.Position, source: Int)? {
         if !places.indices.contains(Int(rowID &- firstRowID)) {
             let statement = try database.cachedStatement(
                 sql: """

@@ -54,7 +54,7 @@ final class GraphBatchWriter {
                     "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE",
                     [table.name]
                 )
-            guard isFree, try GivenRowIDs.last(of: table.name, database) == nil else { return nil }
+            guard isFree, try AssignedRowIDs.last(of: table.name, database) == nil else { return nil }
         }
         let links = try LinkTable.all(of: graph.layout).enumerated().map { place, links in
             try links.plan(index: graph.nodes.count + place)

@@ -87,7 +87,7 @@ extension StoredJob {
                 """,
             arguments: [
                 id, position, entity.name, table, made.contains(table),
-                table.isEmpty ? 0 : try GivenRowIDs.keepLast(of: table, entity, database),
+                table.isEmpty ? 0 : try AssignedRowIDs.keepLast(of: table, entity, database),
             ]
         )
     }

@@ -19,7 +19,7 @@ package final class MirrorDeletion {
         package let table: String
         /// Its index among those of the store's layout; nil where it relates to no other.
         package let index: Int?
-        package let kinds: StoredGraph.Kinds?
+        package let kinds: StoredGraph.Subentities?
         package let identifier: [(name: String, column: String)]
         /// It and the entities that inherit from it.
         package let names: [String]

@@ -6,7 +6,7 @@ import ImportEngine
 /// records of all but the first are rejects, and their bytes are read again.
 package struct RecordPositions {
     /// Where one is.
-    package struct Place {
+    package struct Position {
         /// The record's number in the job.
         package let ordinal: Int64
         /// The first byte of its key in the source where that precedes it, and else its own.
@@ -39,8 +39,8 @@ package struct RecordPositions {
     }
 
     /// The positions of a block's rows, from the first one on.
-    package static func places(in bytes: [UInt8]) -> [Place] {
-        var places: [Place] = []
+    package static func places(in bytes: [UInt8]) -> [Position] {
+        var places: [Position] = []
         var numbers = LEB128Buffer.Reader(bytes)
         func next() -> Int64? { numbers.next().map { Int64(bitPattern: $0) } }
         var (ordinal, end): (Int64, Int64) = (0, 0)
@@ -56,7 +56,7 @@ package struct RecordPositions {
             ordinal &+= step
             let firstByte = end &+ gap
             places.append(
-                Place(
+                Position(
                     ordinal: ordinal,
                     firstByte: firstByte,
                     keyLength: keyLength,
@@ -84,7 +84,7 @@ package struct RecordPositions {
     /// Adds a row that was written after the last one.
     ///
     /// - Parameter chunk: the bytes that its place is in.
-    package mutating func add(_ place: RowBatch.Place, ordinal: Int64, rowID: Int64, _ chunk: [UInt8]) {
+    package mutating func add(_ place: RowBatch.RecordLocation, ordinal: Int64, rowID: Int64, _ chunk: [UInt8]) {
         let first = max(0, place.keyedLineOffset)
         // A brace alone before a key is no key.
         let head = place.prefix > 1 ? chunk[first..<first + place.prefix] : []

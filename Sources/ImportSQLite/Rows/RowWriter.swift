@@ -75,7 +75,7 @@ package final class RowWriter {
         onConflict = plan.onConflict
         identifier = plan.identifier
         places = Array(repeating: -1, count: entity.attributes.count)
-        lastGiven = try GivenRowIDs.last(of: entity.table, database)
+        lastGiven = try AssignedRowIDs.last(of: entity.table, database)
         copier = plan.laysOutRows && lastGiven == nil ? try ImageRowCopier(database, statements, plan) : nil
         finder = plan.identifier.isEmpty ? nil : try RowFinder(statements, plan)
         defaults = entity.attributes.indices.map {

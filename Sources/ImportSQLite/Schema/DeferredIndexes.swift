@@ -96,15 +96,15 @@ enum DeferredIndexes {
             sql: "SELECT * FROM \(table) WHERE \(condition) ORDER BY job, entity, number, position",
             arguments: arguments
         )
-        struct Place: Hashable {
+        struct Key: Hashable {
             let job: Int64
             let entity: Int
             let number: Int
         }
-        var places: [Place] = []
-        var indexes: [Place: IndexDefinition] = [:]
+        var places: [Key] = []
+        var indexes: [Key: IndexDefinition] = [:]
         for row in rows {
-            let place = Place(
+            let place = Key(
                 job: try row.number("job"),
                 entity: try row.index("entity"),
                 number: try row.index("number")

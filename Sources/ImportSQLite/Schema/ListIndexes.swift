@@ -8,7 +8,7 @@ import ImportModel
 /// order of its index, which takes less to keep up than to sort at the end. It takes many times as long in another order: so
 /// an index goes as soon as there is one, and is built at the end. Belongs to one connection; used inside of its transactions only.
 package final class ListIndexes {
-    private struct Kept {
+    private struct MaintainedIndex {
         let name: String
         let table: String
         /// The key of the object around the last row.
@@ -19,7 +19,7 @@ package final class ListIndexes {
 
     private let database: Database
     private let connection: OpaquePointer
-    private var kept: [Kept] = []
+    private var kept: [MaintainedIndex] = []
 
     /// Those of a model's tables that are there.
     package init(_ database: Database, _ layout: ModelLayout) throws {
@@ -32,7 +32,7 @@ package final class ListIndexes {
                 let lastKey = try connection.prepare(
                     "SELECT \(index.columns[0].quotedIdentifier) FROM \(table.name.quotedIdentifier) ORDER BY rowid DESC LIMIT 1"
                 )
-                kept.append(Kept(name: name, table: table.name, lastKey: lastKey))
+                kept.append(MaintainedIndex(name: name, table: table.name, lastKey: lastKey))
             }
         }
     }
@@ -67,7 +67,7 @@ package final class ListIndexes {
         }
     }
 
-    private func lastKey(_ index: Kept) throws -> Int64? {
+    private func lastKey(_ index: MaintainedIndex) throws -> Int64? {
         defer { sqlite3_reset(index.lastKey) }
         switch sqlite3_step(index.lastKey) {
         case SQLITE_DONE: return nil

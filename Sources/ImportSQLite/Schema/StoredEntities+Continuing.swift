@@ -34,10 +34,10 @@ extension StoredEntities {
     private static func continued(
         _ entity: EntityDescription,
         named name: String,
-        _ described: Described?,
+        _ described: DescribedEntity?,
         _ columns: [StoredColumn],
         _ nesting: ExistingEntityLinks,
-        _ all: [Described],
+        _ all: [DescribedEntity],
         _ database: Database
     ) throws -> ExistingEntity {
         let links = nesting.links(of: entity)

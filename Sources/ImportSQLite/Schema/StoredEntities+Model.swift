@@ -36,7 +36,7 @@ extension StoredEntities {
     }
 }
 
-extension StoredEntities.Described {
+extension StoredEntities.DescribedEntity {
     /// An entity with optional attributes where a model that was inferred has only observed that each record has a value.
     fileprivate func demanded(_ entity: EntityDescription) -> EntityDescription {
         var entity = entity

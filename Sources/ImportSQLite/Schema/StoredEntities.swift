@@ -6,7 +6,7 @@ import ImportSources
 /// The entities that a store's models and tables make together.
 package enum StoredEntities {
     /// An entity as the models of the store's jobs describe it, all of them together.
-    package struct Described {
+    package struct DescribedEntity {
         package var entity: EntityDescription
         /// The identifier of its table: the last one by which an import has taken anything; empty for none.
         package var identifier: [String] = []
@@ -19,7 +19,7 @@ package enum StoredEntities {
     /// What the models of the store's jobs say, in the order in which their tables were first described.
     ///
     /// - Parameter job: one whose model does not count.
-    package static func described(_ database: Database, excluding job: Int64? = nil) throws -> [Described] {
+    package static func described(_ database: Database, excluding job: Int64? = nil) throws -> [DescribedEntity] {
         // A database that no import has written yet has none.
         guard try database.hasTable("_import_job") else { return [] }
         // A job that retries a repair file uses the model of the rejects' job, given or not.
@@ -40,13 +40,13 @@ package enum StoredEntities {
             arguments: ["job": job, "last": MigrationHistory.lastJob(database)]
         )
         var tables: [BytewiseString] = []
-        var all: [BytewiseString: Described] = [:]
+        var all: [BytewiseString: DescribedEntity] = [:]
         for row in models {
             guard let model = try? ModelDescription(stored: row["model"] as String) else { continue }
             for entity in model.entities {
                 let table = ExistingEntity.folded(entity.table)
                 if all[table] == nil { tables.append(table) }
-                var described = all[table] ?? Described(entity: entity)
+                var described = all[table] ?? DescribedEntity(entity: entity)
                 described.add(entity, isGiven: row["is_given"])
                 if row["has_taken"], !entity.identifier.isEmpty { described.identifier = entity.identifier }
                 all[table] = described
@@ -89,7 +89,7 @@ package enum StoredEntities {
     }
 }
 
-extension StoredEntities.Described {
+extension StoredEntities.DescribedEntity {
     /// Adds what a later model says: it counts, and what an earlier one says beyond it stays.
     fileprivate mutating func add(_ later: EntityDescription, isGiven: Bool) {
         entity = later.continuing(entity)

@@ -13,9 +13,14 @@ package struct StoredGraph: Sendable {
         /// The indexes of the attributes that hold nothing but links: references, positions, row ids as keys.
         package let links: Set<Int>
         /// Which rows are its own; nil for all rows of its table.
-        package let kinds: Kinds?
+        package let kinds: Subentities?
 
-        package init(_ description: EntityDescription, index: Int? = nil, links: Set<Int> = [], kinds: Kinds? = nil) {
+        package init(
+            _ description: EntityDescription,
+            index: Int? = nil,
+            links: Set<Int> = [],
+            kinds: Subentities? = nil
+        ) {
             self.description = description
             self.index = index
             self.links = links
@@ -29,7 +34,7 @@ package struct StoredGraph: Sendable {
     }
 
     /// Some of the entities whose rows are in one table.
-    package struct Kinds: Sendable {
+    package struct Subentities: Sendable {
         /// The column with the name of each row's entity.
         package let column: String
         package let names: [String]
@@ -147,7 +152,7 @@ package struct StoredGraph: Sendable {
             links: Set(links),
             kinds: isPart
                 ? layout.entityColumn(of: index).map { column in
-                    Kinds(column: column, names: kinds.map { layout.entities[$0].name })
+                    Subentities(column: column, names: kinds.map { layout.entities[$0].name })
                 } : nil
         )
     }

@@ -43,7 +43,7 @@ package struct ChunkEntry: Sendable, Hashable, Codable {
     /// XXH3-64 of the chunk file, in hexadecimal.
     package let checksum: String
     /// Records that were passed over while streaming.
-    package let rejects: [PassedOver]
+    package let rejects: [SkippedRecord]
     /// Values that are outside the record paths, counted by where they are.
     ///
     /// These are the ones that begin before the chunk's last record ends; in a source's last chunk all the rest too. A
@@ -86,7 +86,7 @@ package struct ChunkEntry: Sendable, Hashable, Codable {
     }
 
     /// A record that the splitter rejected (`recordTooLarge`, `recordTooDeep`).
-    package struct PassedOver: Sendable, Hashable, Codable {
+    package struct SkippedRecord: Sendable, Hashable, Codable {
         /// The record's line in the chunk, from 0.
         package let line: Int
         /// Its first byte in the source.

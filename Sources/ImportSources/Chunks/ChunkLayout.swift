@@ -9,7 +9,7 @@ struct ChunkLayout {
     private(set) var firstOrdinal: Int64
     /// How many records it has.
     private(set) var records = 0
-    private(set) var rejects: [ChunkEntry.PassedOver] = []
+    private(set) var rejects: [ChunkEntry.SkippedRecord] = []
     private var paths = RunLengthList()
     private var gaps = RunLengthList()
     private var rejectWeight = 0
@@ -71,7 +71,7 @@ struct ChunkLayout {
         let head = head.base64EncodedString()
         let keys = line.head.count > 1 ? String(decoding: line.head, as: UTF8.self) : nil
         rejects.append(
-            ChunkEntry.PassedOver(
+            ChunkEntry.SkippedRecord(
                 line: records,
                 firstByte: start,
                 length: length,

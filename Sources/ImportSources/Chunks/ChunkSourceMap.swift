@@ -5,7 +5,7 @@ import ImportModel
 /// Lines must be asked for in their order, from the first one.
 package struct ChunkSourceMap {
     /// Where a record is in the source.
-    package struct Place: Sendable, Hashable {
+    package struct Location: Sendable, Hashable {
         /// Its first byte.
         package let firstByte: Int64
         /// Its length; for a record of a keyed collection from its key's opening quote on.
@@ -42,7 +42,7 @@ package struct ChunkSourceMap {
     ///
     /// - Parameter line: the line without its line break; empty for a record that was passed over.
     /// - Returns: where its record is.
-    package mutating func next(_ line: ByteView) -> Place {
+    package mutating func next(_ line: ByteView) -> Location {
         let path = Int(value(entry.paths, &pathRun, &pathsLeft))
         let start = end &+ value(entry.gaps, &gapRun, &gapsLeft)
         var prefix = 0
@@ -56,7 +56,7 @@ package struct ChunkSourceMap {
         }
         self.line += 1
         end = start &+ length
-        return Place(firstByte: start, length: length, path: path, prefix: prefix)
+        return Location(firstByte: start, length: length, path: path, prefix: prefix)
     }
 
     private func value(_ runs: [ChunkEntry.Run], _ run: inout Int, _ left: inout Int) -> Int64 {

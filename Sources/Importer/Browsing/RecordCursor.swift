@@ -10,7 +10,7 @@ struct RecordCursor: Sendable, Hashable {
     static let mostBytes = 1_500
 
     /// What it is a position in front of.
-    enum Place: Sendable, Hashable {
+    enum Position: Sendable, Hashable {
         /// What follows the record with this key.
         case after(RecordKey)
         /// What follows the record with this row id.
@@ -19,7 +19,7 @@ struct RecordCursor: Sendable, Hashable {
         case value(RawArgument)
     }
 
-    let place: Place
+    let place: Position
 
     /// A position after a record.
     init(after key: RecordKey, hidesValues: Bool = false) {

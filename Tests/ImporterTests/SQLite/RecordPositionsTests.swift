@@ -25,7 +25,7 @@ struct RecordPositionsTests {
                 isKeyed && (prefix == 1 || Bool.random(using: &random)) ? Int.random(in: 3..<400, using: &random) : 0
             byteOffset += Int64(keyLength) + Int64.random(in: 0..<1 << Int64.random(in: 1..<50, using: &random))
             let lineOffset = Int.random(in: 0..<3, using: &random)
-            let place = RowBatch.Place(
+            let place = RowBatch.RecordLocation(
                 chunkOffset: lineOffset + prefix + keyLength,
                 keyedLineOffset: isKeyed ? lineOffset : -1,
                 prefix: prefix,

@@ -7,7 +7,7 @@ import ImportModel
 ///
 /// SQLite gives the highest row id again when its row is gone (<https://www.sqlite.org/autoinc.html>). So the new rows of a job follow
 /// the highest one that is known to have been given: by what refers to the table, and by what earlier jobs have kept of it.
-enum GivenRowIDs {
+enum AssignedRowIDs {
     /// In `_import_meta`.
     private static func key(_ table: String) -> String { "last row id of \(table.asciiLowercased)" }
 

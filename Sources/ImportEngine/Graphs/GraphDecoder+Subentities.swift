@@ -24,7 +24,7 @@ extension GraphDecoder {
     /// - Returns: nil where there is none, which is an error, or where it is not known yet.
     package func kind(
         of entity: Int,
-        _ around: Around?,
+        _ around: Owner?,
         _ input: RecordDecoder.Input,
         into batch: inout RowBatch
     ) -> Int? {
@@ -98,7 +98,7 @@ extension GraphDecoder {
 
     private func identifier(
         of entity: Int,
-        _ around: Around?,
+        _ around: Owner?,
         _ input: RecordDecoder.Input,
         _ batch: inout RowBatch
     ) -> [Cell]? {

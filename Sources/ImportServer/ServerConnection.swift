@@ -20,8 +20,8 @@ struct ServerConnection: Sendable {
                 if bytes.isEmpty { bytes = try await socket.read(atMost: 4096) }
                 do {
                     let head = try RequestHead(await nextHead(&bytes))
-                    let (answer, closes) = await handler.answer(head)
-                    try await send(answer, isHead: head.method == "HEAD", closes: closes)
+                    let (response, closes) = await handler.answer(head)
+                    try await send(response, isHead: head.method == "HEAD", closes: closes)
                     if closes { return await drain() }
                 } catch let error as ResponseError {
                     try await send(Response(error), isHead: false, closes: true)
@@ -70,11 +70,13 @@ struct ServerConnection: Sendable {
         }
     }
 
-    private func send(_ answer: Response, isHead: Bool, closes: Bool) async throws {
-        var lines = ["HTTP/1.1 \(answer.status.rawValue) \(answer.status.phrase)", "Content-Type: \(answer.type)"]
-        lines += (answer.headers + handler.headersOfAll).map { "\($0.name): \($0.value)" }
+    private func send(_ response: Response, isHead: Bool, closes: Bool) async throws {
+        var lines = [
+            "HTTP/1.1 \(response.status.rawValue) \(response.status.phrase)", "Content-Type: \(response.type)",
+        ]
+        lines += (response.headers + handler.headersOfAll).map { "\($0.name): \($0.value)" }
         if closes { lines.append("Connection: close") }
-        switch answer.body {
+        switch response.body {
         case .bytes(let bytes):
             lines.append("Content-Length: \(bytes.count)")
             try await socket.write(Data(head(lines) + (isHead ? [] : bytes)))

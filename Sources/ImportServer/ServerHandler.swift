@@ -4,7 +4,7 @@ struct ServerHandler: Sendable {
     let routes: Routes
 
     /// The answer, and whether the connection ends with it.
-    func answer(_ head: RequestHead) async -> (answer: Response, closes: Bool) {
+    func answer(_ head: RequestHead) async -> (response: Response, closes: Bool) {
         // What follows the headers is never read, so nothing else can follow it.
         let hasBody = head.headers["content-length"].map { $0 != "0" } ?? (head.headers["transfer-encoding"] != nil)
         let closes = head.closes || hasBody
@@ -24,15 +24,15 @@ struct ServerHandler: Sendable {
                 headers: head.headers
             )
             let refusal = try access.refusal(of: asked, target: head.target)
-            let answer = if let refusal { refusal } else { try await routes.answer(asked) }
-            return (answer, closes)
+            let response = if let refusal { refusal } else { try await routes.answer(asked) }
+            return (response, closes)
         } catch {
             let error = ResponseError(error)
-            var answer = Response(error)
+            var response = Response(error)
             if error.status == .methodNotAllowed {
-                answer.headers.append(("Allow", AccessCheck.methods.joined(separator: ", ")))
+                response.headers.append(("Allow", AccessCheck.methods.joined(separator: ", ")))
             }
-            return (answer, closes || error.status == .methodNotAllowed)
+            return (response, closes || error.status == .methodNotAllowed)
         }
     }
 

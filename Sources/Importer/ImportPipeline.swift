@@ -451,8 +451,8 @@ public final class ImportPipeline: Sendable {
 
     private func checkDisk(_ decision: JobResolver.Decision) throws {
         guard case .begin(let job, _, _, _) = decision else { return }
-        let room = DiskSpaceCheck(job: job, store: store, opener: opener, chunkSize: Int64(runOptions.chunkSize))
-        if let warning = try room.check() {
+        let diskSpace = DiskSpaceCheck(job: job, store: store, opener: opener, chunkSize: Int64(runOptions.chunkSize))
+        if let warning = try diskSpace.check() {
             progress.update { $0.messages.append(warning) }
         }
     }
@@ -495,7 +495,7 @@ public final class ImportPipeline: Sendable {
             progress.update { $0.messages.append(text) }
         }
         return try destination.read { journal in
-            let opening = JobResolver(
+            let resolver = JobResolver(
                 store: store,
                 options: options,
                 run: runOptions,
@@ -505,9 +505,9 @@ public final class ImportPipeline: Sendable {
                 journal: journal
             )
             switch request {
-            case .sources(let arguments, _): return try opening.decide(importing: arguments)
-            case .resume(let maxErrors): return try opening.decideToResume(maxErrors)
-            case .retry(let request): return try opening.decide(retrying: request, in: destination)
+            case .sources(let arguments, _): return try resolver.decide(importing: arguments)
+            case .resume(let maxErrors): return try resolver.decideToResume(maxErrors)
+            case .retry(let request): return try resolver.decide(retrying: request, in: destination)
             case .mirror: throw ImportError(.fault, at: store, "deleting is not importing")
             }
         }

@@ -42,7 +42,7 @@ extension ChangeLineReader {
         var json = try ChangeSetScanner(line)
         var ahead = json
         let name = try Self.entityName(&ahead)
-        guard let name else { throw json.fault("a conflict without entityName") }
+        guard let name else { throw json.error("a conflict without entityName") }
         let entity = entity(name)
         var conflict = MergeConflict(kind: .bothChanged, entity: name, identifier: ObjectReference([]))
         try json.openObject()
@@ -50,12 +50,12 @@ extension ChangeLineReader {
             switch key {
             case "conflict":
                 guard let number = Int64(try json.number()), number > 0 else {
-                    throw json.fault("a conflict whose number is not above 0")
+                    throw json.error("a conflict whose number is not above 0")
                 }
                 conflict.number = number
             case "kind":
                 guard let kind = MergeConflict.Kind(rawValue: try json.string()) else {
-                    throw json.fault("a conflict of a kind that is not known")
+                    throw json.error("a conflict of a kind that is not known")
                 }
                 conflict.kind = kind
             case "entityName": _ = try json.string()
@@ -69,7 +69,7 @@ extension ChangeLineReader {
             }
         }
         try json.end()
-        guard !conflict.identifier.values.isEmpty else { throw json.fault("a conflict without identifier") }
+        guard !conflict.identifier.values.isEmpty else { throw json.error("a conflict without identifier") }
         return conflict
     }
 
@@ -90,7 +90,7 @@ extension ChangeLineReader {
         case "base": return .base
         case "ours": return .ours
         case "theirs": return .theirs
-        default: throw json.fault("a take that is not \"base\", \"ours\", \"theirs\" or an object with values")
+        default: throw json.error("a take that is not \"base\", \"ours\", \"theirs\" or an object with values")
         }
     }
 

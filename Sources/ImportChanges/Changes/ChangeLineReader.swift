@@ -93,7 +93,7 @@ package struct ChangeLineReader {
             switch key {
             case "change":
                 guard let kind = ObjectChange.Kind(rawValue: try json.string()) else {
-                    throw json.fault("a change that is not inserted, updated or deleted")
+                    throw json.error("a change that is not inserted, updated or deleted")
                 }
                 draft.kind = kind
             case "entityName":
@@ -114,14 +114,14 @@ package struct ChangeLineReader {
                 change.order = try members(&json) { json, name throws(ChangeSetScanner.LineError) in
                     try order(&json, name, of: entity.destination(name))
                 }
-            case "conflict": throw json.fault("a conflict whose first key is another one")
+            case "conflict": throw json.error("a conflict whose first key is another one")
             case "continued": change.isContinued = try json.boolean()
             // As the conflicts of one that was rejected.
             default: _ = try json.skip()
             }
         }
-        guard let name else { throw json.fault("a change without entityName") }
-        guard !change.identifier.values.isEmpty else { throw json.fault("a change without identifier") }
+        guard let name else { throw json.error("a change without entityName") }
+        guard !change.identifier.values.isEmpty else { throw json.error("a change without identifier") }
         change.entity = name
         change.attributes = draft.attributes
         change.identifier.values = Self.ordered(change.identifier.values, entity.identifier)
@@ -140,7 +140,7 @@ package struct ChangeLineReader {
                 continue
             }
             for value in [attribute.old, attribute.new].compactMap(\.self) where value != part.value {
-                throw json.fault(
+                throw json.error(
                     "a change whose identifier has \(part.name.printable) \(part.value.shown), and whose attributes have "
                         + "\(part.name.printable) \(value.shown)"
                 )
@@ -164,7 +164,7 @@ package struct ChangeLineReader {
         guard let kind = draft.kind else { return seen ?? .updated }
         // Where old values were not asked for, an update has new ones alone.
         if let seen, kind != seen, !(kind == .updated && seen == .inserted) {
-            throw json.fault("a change that says \(kind.rawValue), with the values of one that is \(seen.rawValue)")
+            throw json.error("a change that says \(kind.rawValue), with the values of one that is \(seen.rawValue)")
         }
         return kind
     }
@@ -193,7 +193,7 @@ package struct ChangeLineReader {
         let values = try members(&json) { json, name throws(ChangeSetScanner.LineError) in
             NamedValue(name, try entity.reader(name).value(&json))
         }
-        guard !values.isEmpty else { throw json.fault("an identifier without attributes") }
+        guard !values.isEmpty else { throw json.error("an identifier without attributes") }
         return ObjectReference(Self.ordered(values, entity.identifier))
     }
 
@@ -217,7 +217,7 @@ package struct ChangeLineReader {
             switch key {
             case "old": try side(&json, \.old, of: entity, &draft)
             case "new": try side(&json, \.new, of: entity, &draft)
-            default: throw json.fault("attributes that are neither old nor new")
+            default: throw json.error("attributes that are neither old nor new")
             }
         }
     }

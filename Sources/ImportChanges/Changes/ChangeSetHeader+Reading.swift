@@ -6,16 +6,16 @@ extension ChangeSetHeader {
     ///
     /// - Throws: `ChangeSetScanner.LineError` where it is none, or of a version that is not known.
     package init(_ line: [UInt8]) throws(ChangeSetScanner.LineError) {
-        func fault(_ reason: String) -> ChangeSetScanner.LineError { .init(reason: reason, byteOffset: 0) }
+        func error(_ reason: String) -> ChangeSetScanner.LineError { .init(reason: reason, byteOffset: 0) }
         let value: JSONValue
         do {
             value = try JSONValue(parsing: line)
         } catch {
             throw .init(reason: error.reason, byteOffset: error.byteOffset)
         }
-        guard value["format"] == .string(ChangeLineWriter.format) else { throw fault("not the header of a change set") }
+        guard value["format"] == .string(ChangeLineWriter.format) else { throw error("not the header of a change set") }
         guard value["version"] == .number(String(ChangeLineWriter.version)) else {
-            throw fault("a change set of another version than \(ChangeLineWriter.version)")
+            throw error("a change set of another version than \(ChangeLineWriter.version)")
         }
         func state(_ key: String) -> State {
             let objects = value[key]?["objects"]?.members ?? []

@@ -81,18 +81,18 @@ final class ChangeSetLines {
     /// What is wrong with the last line.
     func error(_ reason: String) -> ImportError { error(ChangeSetScanner.LineError(reason: reason, byteOffset: 0)) }
 
-    func error(_ fault: ChangeSetScanner.LineError) -> ImportError {
-        let offset = byteOffset + Int64(fault.byteOffset)
+    func error(_ error: ChangeSetScanner.LineError) -> ImportError {
+        let offset = byteOffset + Int64(error.byteOffset)
         return ImportError(
             .changeSetInvalid,
             at: name,
             position: ImportError.Position(
                 line: max(lineNumber, 1),
-                column: Int64(fault.byteOffset) + 1,
+                column: Int64(error.byteOffset) + 1,
                 byteOffset: offset
             ),
-            "line \(max(lineNumber, 1)): \(fault.reason)",
-            advice: fault.advice ?? "Make the change set again."
+            "line \(max(lineNumber, 1)): \(error.reason)",
+            advice: error.advice ?? "Make the change set again."
         )
     }
 }

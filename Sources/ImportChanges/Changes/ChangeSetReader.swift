@@ -109,8 +109,8 @@ public final class ChangeSetReader {
             endOffset = lines.nextOffset
             if !line.withUnsafeBufferPointer({ ChangeLineReader.isConflict(ByteView($0)) }) { counts.count(change) }
             return change
-        } catch let fault as ChangeSetScanner.LineError {
-            throw lines.error(fault)
+        } catch let error as ChangeSetScanner.LineError {
+            throw lines.error(error)
         }
     }
 

@@ -53,8 +53,8 @@ extension ConflictResolution {
             let given: MergeConflict
             do {
                 given = try conflicts.read(line)
-            } catch let fault as ChangeSetScanner.LineError {
-                throw lines.error(fault)
+            } catch let error as ChangeSetScanner.LineError {
+                throw lines.error(error)
             }
             guard let take = given.take else { continue }
             guard let (found, isOpen) = try conflicts.conflict(given.number), found.kind == given.kind,

@@ -52,9 +52,9 @@ public final class StoreConflicts {
         if ahead.isEmpty {
             ahead = try compared.read { try table.open(after: last, limit: 100, $0) }.reversed()
         }
-        guard let kept = ahead.popLast() else { return nil }
-        last = kept.number
-        return try conflict(kept)
+        guard let stored = ahead.popLast() else { return nil }
+        last = stored.number
+        return try conflict(stored)
     }
 
     /// The one of a number, and whether it is open; nil where there is none, or the merge that left it is undone.
@@ -62,17 +62,17 @@ public final class StoreConflicts {
         try compared.read { try table.conflict(number, $0) }.map { (try conflict($0), $1) }
     }
 
-    private func conflict(_ kept: ConflictTable.StoredConflict) throws -> MergeConflict {
+    private func conflict(_ stored: ConflictTable.StoredConflict) throws -> MergeConflict {
         do {
-            var conflict = try read(Array(kept.line))
-            conflict.number = kept.number
+            var conflict = try read(Array(stored.line))
+            conflict.number = stored.number
             conflict.take = nil
             return conflict
-        } catch let fault as ChangeSetScanner.LineError {
+        } catch let error as ChangeSetScanner.LineError {
             throw ImportError(
                 .storeUnusable,
                 at: store,
-                "conflict \(kept.number) cannot be read: \(fault.reason)",
+                "conflict \(stored.number) cannot be read: \(error.reason)",
                 advice: "Undo the merge that left it, and merge again."
             )
         }

@@ -175,9 +175,9 @@ extension ComparisonPlan {
         }
         for entity in entities where entity.isListed {
             for reference in entity.references where reference.isIncluded {
-                entities[reference.destination].isToldOnce = true
+                entities[reference.destination].isReportedOnce = true
             }
-            for join in entity.joins where join.isIncluded { entities[join.destination].isToldOnce = true }
+            for join in entity.joins where join.isIncluded { entities[join.destination].isReportedOnce = true }
         }
     }
 

@@ -91,7 +91,7 @@ package struct ComparedEntity {
     /// The only objects that are told by themselves, by their identifiers as people write them; nil for all.
     package var roots: [[String]]?
     /// Whether its objects may be nested in those that refer to them, so that it is kept which have been told.
-    var isToldOnce = false
+    var isReportedOnce = false
 
     /// Whether its objects are values of their owner.
     var isValue: Bool { identifier.isEmpty }

@@ -11,7 +11,7 @@ extension ObjectComparison {
         _ place: Int,
         _ old: ComparisonCursor?,
         _ new: ComparisonCursor?,
-        _ draft: inout ObjectChangeBuilder
+        _ builder: inout ObjectChangeBuilder
     ) throws {
         let reference = plan.entities[index].references[place]
         let column = layouts[index].references[place]
@@ -28,18 +28,18 @@ extension ObjectComparison {
         for rows in targets {
             if let change = try included(reference.destination, rows, at: rows.path + column) { changes.append(change) }
         }
-        if !changes.isEmpty { draft.relationships.append(OwnedChange(reference.name, .objects(changes))) }
+        if !changes.isEmpty { builder.relationships.append(OwnedChange(reference.name, .objects(changes))) }
     }
 
     /// The change of an object whose identifier begins at a column of a row; nil where it is the same, told already, or told later.
     package func included(_ index: Int, _ rows: ComparisonCursor, at first: Int) throws -> ObjectChange? {
-        guard let told else { return nil }
+        guard let reported else { return nil }
         let count = plan.entities[index].identifier.count
         guard lookups.level < Self.mostLevels else {
-            try told.postpone(index, rows, at: first, count: count)
+            try reported.postpone(index, rows, at: first, count: count)
             return nil
         }
-        guard try told.insert(index, rows, at: first, count: count) else { return nil }
+        guard try reported.insert(index, rows, at: first, count: count) else { return nil }
         lookups.level += 1
         defer { lookups.level -= 1 }
         let old = try lookups.object(index, like: rows, at: first, .old)
@@ -49,7 +49,7 @@ extension ObjectComparison {
 
     /// The change of the next object that was nested too deep; nil after the last.
     func postponed() throws -> ObjectChange? {
-        while let next = try told?.nextPostponed() {
+        while let next = try reported?.nextPostponed() {
             if let change = try included(next.entity, next.rows, at: 0) { return change }
         }
         return nil

@@ -9,7 +9,7 @@ extension ObjectComparison {
         _ old: ComparisonCursor?,
         _ new: ComparisonCursor?,
         _ streams: StatePair<ComparisonCursor?>?,
-        _ draft: inout ObjectChangeBuilder
+        _ builder: inout ObjectChangeBuilder
     ) throws {
         let join = plan.entities[index].joins[place]
         let count = plan.entities[join.destination].identifier.count
@@ -68,11 +68,11 @@ extension ObjectComparison {
         }
         if !added.isEmpty || !removed.isEmpty {
             isReordered = true
-            draft.references.append(ReferenceChange(join.name, .toMany(added: added, removed: removed)))
+            builder.references.append(ReferenceChange(join.name, .toMany(added: added, removed: removed)))
         }
-        if !included.isEmpty { draft.relationships.append(OwnedChange(join.name, .objects(included))) }
+        if !included.isEmpty { builder.relationships.append(OwnedChange(join.name, .objects(included))) }
         guard isReordered, join.isOrdered else { return }
-        try addOrder(join.name, owner, &draft) { row, side in
+        try addOrder(join.name, owner, &builder) { row, side in
             try lookups.list(index, place, of: row, keyCount, side).map {
                 ObjectReference(zip(plan.entities[join.destination].identifier, $0).map { NamedValue($0, $1) })
             }
@@ -83,12 +83,12 @@ extension ObjectComparison {
     func addOrder(
         _ name: String,
         _ owner: StatePair<ComparisonCursor?>,
-        _ draft: inout ObjectChangeBuilder,
+        _ builder: inout ObjectChangeBuilder,
         _ list: (ComparisonCursor, StoreState) throws -> [ObjectReference]
     ) throws {
         let old = try owner.old.map { try list($0, .old) }
         let new = try owner.new.map { try list($0, .new) }
         guard old ?? [] != new ?? [] else { return }
-        draft.order.append(OrderChange(name, old: options.old == .none && new != nil ? nil : old, new: new))
+        builder.order.append(OrderChange(name, old: options.old == .none && new != nil ? nil : old, new: new))
     }
 }

@@ -9,7 +9,7 @@ extension ObjectComparison {
         _ old: ComparisonCursor?,
         _ new: ComparisonCursor?,
         _ node: OwnedRows?,
-        _ draft: inout ObjectChangeBuilder
+        _ builder: inout ObjectChangeBuilder
     ) throws {
         let owned = plan.entities[index].owned[place]
         let owner = StatePair(old, new)
@@ -34,7 +34,7 @@ extension ObjectComparison {
             return node == nil || ComparisonCursor.areEqual(rows, 0, parent, 0, count: rows.path) ? rows : nil
         }
         if plan.entities[owned.child].isValue {
-            return try addValues(owned, owner, own, &draft)
+            return try addValues(owned, owner, own, &builder)
         }
         var changes: [ObjectChange] = []
         var moved: [ObjectReference] = []
@@ -53,10 +53,10 @@ extension ObjectComparison {
             if let new = pair.new { try advance(new, owned.child, .new) }
         }
         if node == nil { lookups.endOwned(owned.child) }
-        if !changes.isEmpty { draft.relationships.append(OwnedChange(owned.name, .objects(changes))) }
-        if new == nil, !moved.isEmpty { draft.moved.append(MovedObjects(owned.name, moved)) }
+        if !changes.isEmpty { builder.relationships.append(OwnedChange(owned.name, .objects(changes))) }
+        if new == nil, !moved.isEmpty { builder.moved.append(MovedObjects(owned.name, moved)) }
         if isReordered, owned.isToMany {
-            try addOrder(owned.name, owner, &draft) { row, side in
+            try addOrder(owned.name, owner, &builder) { row, side in
                 try lookups.list(owned, of: row, layouts[index].keyCount, side).map {
                     ObjectReference(zip(plan.entities[owned.child].identifier, $0).map { NamedValue($0, $1) })
                 }
@@ -98,7 +98,7 @@ extension ObjectComparison {
         _ owned: ComparedEntity.Owned,
         _ owner: StatePair<ComparisonCursor?>,
         _ own: (StoreState) -> ComparisonCursor?,
-        _ draft: inout ObjectChangeBuilder
+        _ builder: inout ObjectChangeBuilder
     ) throws {
         var values = StatePair<[OwnedValue]?>(nil, nil)
         for side in StoreState.allCases where owner[side] != nil {
@@ -113,8 +113,8 @@ extension ObjectComparison {
         }
         guard values.old ?? [] != values.new ?? [] else { return }
         if options.old == .none, values.new != nil { values.old = nil }
-        draft.relationships.append(OwnedChange(owned.name, .values(old: values.old, new: values.new)))
-        draft.changesValues = true
+        builder.relationships.append(OwnedChange(owned.name, .values(old: values.old, new: values.new)))
+        builder.changesValues = true
     }
 
     /// An object without identifier, with what it owns.

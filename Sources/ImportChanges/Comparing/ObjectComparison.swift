@@ -25,7 +25,7 @@ package final class ObjectComparison {
     var loose: Set<[Int]> = []
     private var sections: [Int]
     /// Nil where no object could be told twice.
-    package let told: ReportedObjects?
+    package let reported: ReportedObjects?
     private var section: Section?
     /// By entity, what `UnchangedRowFilter` has found, or that it is of no use.
     private var sieved: [Int: UnchangedRowFilter.Result?] = [:]
@@ -55,8 +55,8 @@ package final class ObjectComparison {
         let none = plan.entities.map { _ in Int64(0) }
         seen = StatePair(none, none)
         sections = plan.sections.filter { plan.entities[$0].isOpened }.reversed()
-        told =
-            plan.entities.contains(where: \.isToldOnce)
+        reported =
+            plan.entities.contains(where: \.isReportedOnce)
             ? try ReportedObjects(keyCount: plan.entities.map(\.identifier.count).max() ?? 1) : nil
     }
 
@@ -229,8 +229,8 @@ package final class ObjectComparison {
             let holds = [old, new].contains { rows in rows.map { $0.integer(column) != 0 } ?? false }
             if !holds { return nil }
         }
-        if plan.entities[section.entity].isToldOnce, let told, let row = old ?? new,
-            try !told.insert(section.entity, row, at: row.path, count: layouts[section.entity].keyCount)
+        if plan.entities[section.entity].isReportedOnce, let reported, let row = old ?? new,
+            try !reported.insert(section.entity, row, at: row.path, count: layouts[section.entity].keyCount)
         {
             return nil
         }
@@ -272,35 +272,35 @@ package final class ObjectComparison {
         let entity = plan.entities[index]
         let layout = layouts[index]
         let kind: ObjectChange.Kind = old == nil ? .inserted : new == nil ? .deleted : .updated
-        var draft = ObjectChangeBuilder(kind)
+        var builder = ObjectChangeBuilder(kind)
         if let old, let new {
             let count = layout.shared.count
             let (first, second) = (old.path + layout.shared.lowerBound, new.path + layout.shared.lowerBound)
             if !ComparisonCursor.areEqual(old, first, new, second, count: count) {
-                addAttributes(index, old, new, &draft)
-                addReferences(index, old, new, inside, &draft)
+                addAttributes(index, old, new, &builder)
+                addReferences(index, old, new, inside, &builder)
             }
         } else {
-            addAttributes(index, old, new, &draft)
-            addReferences(index, old, new, inside, &draft)
+            addAttributes(index, old, new, &builder)
+            addReferences(index, old, new, inside, &builder)
         }
         for place in entity.joins.indices {
-            try addLinks(index, place, old, new, inside.links?[place], &draft)
+            try addLinks(index, place, old, new, inside.links?[place], &builder)
         }
         for place in entity.references.indices where entity.references[place].isIncluded {
-            try addIncluded(index, place, old, new, &draft)
+            try addIncluded(index, place, old, new, &builder)
         }
         for place in entity.owned.indices {
-            try addOwned(index, place, old, new, inside.nodes?[place], &draft)
+            try addOwned(index, place, old, new, inside.nodes?[place], &builder)
         }
         switch kind {
         case .inserted: counts[index].inserted += 1
         case .deleted: counts[index].deleted += 1
         case .updated:
-            if draft.changesObject { counts[index].updated += 1 } else { counts[index].unchanged += 1 }
+            if builder.changesObject { counts[index].updated += 1 } else { counts[index].unchanged += 1 }
         }
-        guard kind != .updated || !draft.isEmpty else { return nil }
-        return draft.change(of: entity.name, reference(index, any, at: any.path))
+        guard kind != .updated || !builder.isEmpty else { return nil }
+        return builder.change(of: entity.name, reference(index, any, at: any.path))
     }
 
     /// The identifier of an object, in columns of a row.
@@ -314,7 +314,7 @@ package final class ObjectComparison {
         _ index: Int,
         _ old: ComparisonCursor?,
         _ new: ComparisonCursor?,
-        _ draft: inout ObjectChangeBuilder
+        _ builder: inout ObjectChangeBuilder
     ) {
         let entity = plan.entities[index]
         let layout = layouts[index]
@@ -347,7 +347,7 @@ package final class ObjectComparison {
             if let new, attribute.columns.new != nil, isChanged {
                 change.new = new.value(new.path + layout.attributes[place])
             }
-            if change.old != nil || change.new != nil { draft.attributes.append(change) }
+            if change.old != nil || change.new != nil { builder.attributes.append(change) }
         }
     }
 
@@ -356,7 +356,7 @@ package final class ObjectComparison {
         _ old: ComparisonCursor?,
         _ new: ComparisonCursor?,
         _ inside: Inside,
-        _ draft: inout ObjectChangeBuilder
+        _ builder: inout ObjectChangeBuilder
     ) {
         let entity = plan.entities[index]
         let layout = layouts[index]
@@ -381,7 +381,7 @@ package final class ObjectComparison {
             let before = options.old == .none ? nil : target(old)
             let after = target(new)
             if before != nil || after != nil {
-                draft.references.append(ReferenceChange(reference.name, .toOne(old: before, new: after)))
+                builder.references.append(ReferenceChange(reference.name, .toOne(old: before, new: after)))
             }
         }
     }

@@ -184,7 +184,7 @@ package final class UnchangedRowFilter: @unchecked Sendable {
 extension ComparedEntity {
     /// Whether its objects can be compared each by itself: nothing belongs to them, and they belong to nothing.
     fileprivate var isAlone: Bool {
-        owner == nil && owned.isEmpty && joins.isEmpty && !references.contains(where: \.isIncluded) && !isToldOnce
+        owner == nil && owned.isEmpty && joins.isEmpty && !references.contains(where: \.isIncluded) && !isReportedOnce
             && roots == nil && identifierIsUnique.old && identifierIsUnique.new && !isValue
     }
 }

@@ -144,8 +144,8 @@ public final class PatchPipeline: Sendable {
     }
 
     private func check(_ path: String) throws -> PatchDryRun.Findings {
-        let check = PatchDryRun(store: store, options: options, interruption: interruption, delegate: delegate)
-        var findings = try check.run(path, named: kept == nil ? self.path : path, compares: true)
+        let dryRun = PatchDryRun(store: store, options: options, interruption: interruption, delegate: delegate)
+        var findings = try dryRun.run(path, named: kept == nil ? self.path : path, compares: true)
         findings.report.sources = [name]
         pipeline.report = findings.report
         if let breakOff = findings.breakOff {

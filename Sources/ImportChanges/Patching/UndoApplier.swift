@@ -15,7 +15,7 @@ package final class UndoApplier {
 
     /// The transaction is to be rolled back, as more rows are to stay as they are.
     struct MoreUnchangedRows: Error {
-        let kept: UnchangedRows
+        let unchanged: UnchangedRows
     }
 
     private static let restored = "import_restored"
@@ -27,7 +27,7 @@ package final class UndoApplier {
     private let options: PatchOptions
     private let check: () throws -> Void
     private let comparison: UndoComparison
-    private let kept: UnchangedRows
+    private let unchanged: UnchangedRows
 
     /// What an undo has come to.
     package struct Result {
@@ -38,11 +38,11 @@ package final class UndoApplier {
 
     /// - Parameters:
     ///   - job: the one that is undone.
-    ///   - kept: the rows that are to stay as they are.
+    ///   - unchanged: the rows that are to stay as they are.
     ///   - check: ends it by throwing.
     package init(
         _ job: Int64,
-        keeping kept: UnchangedRows,
+        keeping unchanged: UnchangedRows,
         _ schema: UndoSchema,
         _ statements: PatchStatements,
         _ options: PatchOptions,
@@ -50,7 +50,7 @@ package final class UndoApplier {
         check: @escaping () throws -> Void
     ) throws {
         self.job = job
-        self.kept = kept
+        self.unchanged = unchanged
         self.schema = schema
         self.statements = statements
         self.options = options
@@ -84,7 +84,7 @@ package final class UndoApplier {
                 ordinal += 1
                 result.counts.read(place)
                 var plan = try comparison.plan(row, table)
-                if let conflict = kept[UndoLogRowID(place: place, key: row.key)] {
+                if let conflict = unchanged[UndoLogRowID(place: place, key: row.key)] {
                     plan.keep(conflict, options)
                 } else if plan.stops {
                     if stops.count < PatchConflict.mostListed { stops += plan.conflicts }
@@ -102,13 +102,13 @@ package final class UndoApplier {
         try restore(&result)
         let foreignKeys = UndoForeignKeys(schema: schema, statements: statements, options: options)
         let found = try foreignKeys.settle(log, &result.counts) {
-            kept.keys.contains($0) || stayed.contains($0)
+            unchanged.keys.contains($0) || stayed.contains($0)
         }
-        guard found.keys.allSatisfy({ !kept.keys.contains($0) }) else {
+        guard found.keys.allSatisfy({ !unchanged.keys.contains($0) }) else {
             // What stays as it is is in the way all the same: other rows than those of the log.
             throw ConflictStop(conflicts: found.values.compactMap(\.self))
         }
-        if !found.isEmpty { throw MoreUnchangedRows(kept: found) }
+        if !found.isEmpty { throw MoreUnchangedRows(unchanged: found) }
         return result
     }
 
@@ -187,7 +187,7 @@ package final class UndoApplier {
             // What the log does not have of a new row gets its default.
             let places = row.value(4) == .integer(1) ? table.logged : Array(table.columns.indices)
             let values = places.map { cells[$0] }
-            let hasRowID = table.watched.hasRowID && !table.watched.hasOwnRowID
+            let hasRowID = table.tracked.hasRowID && !table.tracked.hasOwnRowID
             do {
                 guard hasRowID else {
                     try statements.run(table.insert(places, hasRowID: false), values)
@@ -201,10 +201,10 @@ package final class UndoApplier {
                 }
             } catch let error as DatabaseError {
                 let again = try again(error, RowKey(bytes: key), place, table, cells)
-                refused.merge(again.kept) { own, _ in own }
+                refused.merge(again.unchanged) { own, _ in own }
             }
         }
-        if !refused.isEmpty { throw MoreUnchangedRows(kept: refused) }
+        if !refused.isEmpty { throw MoreUnchangedRows(unchanged: refused) }
         result.lostRowIDs = lost
     }
 
@@ -222,7 +222,7 @@ package final class UndoApplier {
         }
         let identifier = table.reference(cells ?? table.columns.map { _ in .null }, key)
         return MoreUnchangedRows(
-            kept: [
+            unchanged: [
                 UndoLogRowID(place: place, key: key): PatchConflict(
                     kind: .constraint,
                     entity: table.entity,

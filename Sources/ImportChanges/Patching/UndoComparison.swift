@@ -41,7 +41,7 @@ struct UndoComparison {
             return found
         }
         let own = try read(row.key)
-        guard table.watched.hasRowID, !table.watched.hasOwnRowID, let known = row.after ?? row.before else {
+        guard table.tracked.hasRowID, !table.tracked.hasOwnRowID, let known = row.after ?? row.before else {
             return own
         }
         let cells = table.widened(known, nil)
@@ -54,7 +54,7 @@ struct UndoComparison {
         let values = (table.identity.isEmpty ? table.logged : table.identity).map { cells[$0] }
         var key: RowKey?
         try statements.run(table.keyByIdentity, values) { row in
-            key = RowKey(table.watched.key.indices.map(row.value))
+            key = RowKey(table.tracked.key.indices.map(row.value))
         }
         guard let key, try !isLogged(key, table), let other = try read(key) else {
             // One without anything that identifies it may have been changed since.

@@ -82,10 +82,10 @@ struct UndoForeignKeys {
                 continue
             }
             let parent = schema.tables[place]
-            let keys = parent.watched.key.map(\.quotedIdentifier).joined(separator: ", ")
+            let keys = parent.tracked.key.map(\.quotedIdentifier).joined(separator: ", ")
             var isOwned = false
             try statements.run(Self.parent(key, keys), values) { owner in
-                let id = UndoLogRowID(place: place, key: RowKey(parent.watched.key.indices.map(owner.value)))
+                let id = UndoLogRowID(place: place, key: RowKey(parent.tracked.key.indices.map(owner.value)))
                 if isKept(id) { isOwned = true }
             }
             if isOwned { found[row.id] = .some(nil) }

@@ -69,7 +69,7 @@ struct UndoJob {
                 let identifier = table.identifier.map { table.names[$0] }
                 return ChangedEntity(
                     table.entity,
-                    identifier: identifier.isEmpty ? table.watched.key : identifier,
+                    identifier: identifier.isEmpty ? table.tracked.key : identifier,
                     attributes: table.names.map { ChangedEntity.Attribute($0) }
                 )
             }

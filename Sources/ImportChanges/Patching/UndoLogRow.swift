@@ -36,7 +36,7 @@ struct UndoLogRow {
             "SELECT key, before, after FROM _import_undo WHERE job = ?1 AND table_name = ?2 ORDER BY number, key",
             [.integer(job), name]
         ) { row in
-            guard case .blob(let bytes) = row.value(0), RowKey(bytes: bytes).values?.count == table.watched.key.count
+            guard case .blob(let bytes) = row.value(0), RowKey(bytes: bytes).values?.count == table.tracked.key.count
             else {
                 throw ImportError(damaged: store, "_import_undo.key is no key of \(table.name.printable)")
             }
@@ -70,7 +70,7 @@ struct UndoLogRow {
         _ statements: PatchStatements,
         _ body: (UndoLogRow) throws -> Void
     ) throws {
-        guard table.watched.hasRowID else { return }
+        guard table.tracked.hasRowID else { return }
         var next: Int64? = range.lowerBound
         // Rows are deleted meanwhile, so no statement is left open.
         while let first = next {
@@ -91,7 +91,7 @@ struct UndoLogRow {
         _ statements: PatchStatements,
         _ store: String
     ) throws {
-        guard !table.watched.hasOwnRowID else { return }
+        guard !table.tracked.hasOwnRowID else { return }
         var isOther = false
         try statements.run(table.byKey, [.integer(rowID)]) { row in
             let cells = table.identity.isEmpty ? table.logged : table.identity

@@ -77,8 +77,8 @@ public final class UndoPipeline: Sendable {
 
     /// Compares the rows with what the job has left; nothing is written where that stops it.
     private func check(_ undone: Int64) throws {
-        let check = UndoDryRun(store: store, job: undone, options: options, interruption: interruption)
-        let findings = try check.run()
+        let dryRun = UndoDryRun(store: store, job: undone, options: options, interruption: interruption)
+        let findings = try dryRun.run()
         pipeline.report = findings.report
         if findings.stops > 0 { throw ImportError.conflicts(findings.stops, at: store, isBegun: false) }
     }

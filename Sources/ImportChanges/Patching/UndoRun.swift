@@ -50,18 +50,18 @@ final class UndoRun: ChangeRun {
     }
 
     private func apply(_ log: UndoLog, _ database: Database) throws -> MergeNotification? {
-        var kept: UndoApplier.UnchangedRows = [:]
+        var unchanged: UndoApplier.UnchangedRows = [:]
         while true {
             do {
                 var notification: MergeNotification?
                 try database.inTransaction(.immediate) {
-                    notification = try commit(log, keeping: kept, database)
+                    notification = try commit(log, keeping: unchanged, database)
                     return .commit
                 }
                 return notification
             } catch let again as UndoApplier.MoreUnchangedRows {
-                kept.merge(again.kept) { own, _ in own }
-                let stops = again.kept.values.compactMap(\.self).filter {
+                unchanged.merge(again.unchanged) { own, _ in own }
+                let stops = again.unchanged.values.compactMap(\.self).filter {
                     options.policy(of: $0.entity, $0.attribute) == .stop
                 }
                 if !stops.isEmpty { throw ConflictStop(conflicts: stops) }
@@ -71,7 +71,7 @@ final class UndoRun: ChangeRun {
 
     private func commit(
         _ log: UndoLog,
-        keeping kept: UndoApplier.UnchangedRows,
+        keeping unchanged: UndoApplier.UnchangedRows,
         _ database: Database
     ) throws -> MergeNotification? {
         var marker = try Marker(database, job: job.id) ?? Marker()
@@ -80,7 +80,7 @@ final class UndoRun: ChangeRun {
         var records: Int64 = 0
         let applier = try UndoApplier(
             undone,
-            keeping: kept,
+            keeping: unchanged,
             schema,
             try PatchStatements(database),
             options,

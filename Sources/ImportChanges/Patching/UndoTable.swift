@@ -5,7 +5,7 @@ import ImportSQLite
 
 /// A table whose rows are brought back, as the store has it now.
 package struct UndoTable {
-    let watched: TrackedTable
+    let tracked: TrackedTable
     /// Its entity's name, or its own where it is none's.
     package let entity: String
     /// All columns that have values of their own now.
@@ -33,43 +33,43 @@ package struct UndoTable {
     /// The statement that reads a row's key, by the columns that identify it, or by all that the log has.
     let keyByIdentity: String
 
-    package var name: String { watched.name }
+    package var name: String { tracked.name }
 
     /// - Parameters:
-    ///   - watched: with the columns that the log has.
+    ///   - tracked: with the columns that the log has.
     ///   - foreignKeys: of all tables.
     package init(
-        _ watched: TrackedTable,
+        _ tracked: TrackedTable,
         _ side: ComparedSchema,
         _ foreignKeys: [StoredForeignKey],
         _ database: Database
     ) throws {
-        self.watched = watched
-        let columns = try StoredTable(watched.name, database).ownColumns.map(\.name)
+        self.tracked = tracked
+        let columns = try StoredTable(tracked.name, database).ownColumns.map(\.name)
         let folded = columns.map(ExistingEntity.folded)
         func places(_ names: [String]) -> [Int] {
             names.compactMap { name in folded.firstIndex(of: ExistingEntity.folded(name)) }
         }
-        let table = ExistingEntity.folded(watched.name)
+        let table = ExistingEntity.folded(tracked.name)
         let stored = side.entities.first { ExistingEntity.folded($0.table) == table }
-        entity = stored?.name ?? watched.name
+        entity = stored?.name ?? tracked.name
         self.columns = columns
         var names = columns
         for attribute in (stored?.attributes ?? []) + (stored?.identifier ?? []) {
             for place in places([attribute.column]) { names[place] = attribute.name }
         }
         self.names = names
-        logged = places(watched.columns)
-        identity = places(watched.identity)
+        logged = places(tracked.columns)
+        identity = places(tracked.identity)
         let own = places(stored?.identifier.map(\.column) ?? [])
         identifier = own.isEmpty ? identity : own
-        unique = Set(places(try StoredTable(watched.name, database).keys.joined().map(\.name)))
+        unique = Set(places(try StoredTable(tracked.name, database).keys.joined().map(\.name)))
         references = foreignKeys.filter { ExistingEntity.folded($0.table) == table }
         referring = foreignKeys.filter { ExistingEntity.folded($0.parent) == table }
-        let from = Self.from(watched)
-        byKey = "SELECT \(columns.map(\.quotedIdentifier).joined(separator: ", ")) FROM \(from) WHERE \(watched.hasKey)"
-        delete = "DELETE FROM \(from) WHERE \(watched.hasKey)"
-        let key = watched.key.map(\.quotedIdentifier).joined(separator: ", ")
+        let from = Self.from(tracked)
+        byKey = "SELECT \(columns.map(\.quotedIdentifier).joined(separator: ", ")) FROM \(from) WHERE \(tracked.hasKey)"
+        delete = "DELETE FROM \(from) WHERE \(tracked.hasKey)"
+        let key = tracked.key.map(\.quotedIdentifier).joined(separator: ", ")
         keyByIdentity =
             "SELECT \(key) FROM \(from) WHERE \(Self.matches(identity.isEmpty ? logged : identity, of: columns, areUnique: !identity.isEmpty)) LIMIT 1"
     }
@@ -83,7 +83,7 @@ package struct UndoTable {
     /// - Parameter cells: of all columns.
     package func reference(_ cells: [StoredValue], _ key: RowKey) -> ObjectReference {
         guard !identifier.isEmpty else {
-            return ObjectReference(zip(watched.key, key.values ?? []).map { NamedValue($0, $1) })
+            return ObjectReference(zip(tracked.key, key.values ?? []).map { NamedValue($0, $1) })
         }
         return ObjectReference(identifier.map { NamedValue(names[$0], cells[$0]) })
     }
@@ -97,9 +97,9 @@ package struct UndoTable {
 
     // MARK: Statements
 
-    private static func from(_ watched: TrackedTable) -> String { "main.\(watched.name.quotedIdentifier)" }
+    private static func from(_ tracked: TrackedTable) -> String { "main.\(tracked.name.quotedIdentifier)" }
 
-    private var from: String { Self.from(watched) }
+    private var from: String { Self.from(tracked) }
 
     /// That a row has the values that are bound.
     private static func matches(_ places: [Int], of columns: [String], areUnique: Bool) -> String {
@@ -117,7 +117,7 @@ package struct UndoTable {
 
     /// The row ids of a range.
     var inRange: String {
-        let key = watched.key[0].quotedIdentifier
+        let key = tracked.key[0].quotedIdentifier
         return "SELECT \(key) FROM \(from) WHERE \(key) BETWEEN ?1 AND ?2 ORDER BY \(key)"
     }
 
@@ -125,14 +125,14 @@ package struct UndoTable {
     ///
     /// Nothing runs beside it but the triggers of the undo's own log, so it need not be able to take back what they have done.
     package func update(_ places: [Int]) -> String {
-        let set = places.enumerated().map { "\(columns[$1].quotedIdentifier) = ?\($0 + watched.key.count + 1)" }
+        let set = places.enumerated().map { "\(columns[$1].quotedIdentifier) = ?\($0 + tracked.key.count + 1)" }
         return "UPDATE OR \(ConflictClause.fail.rawValue) \(from) SET \(set.joined(separator: ", ")) "
-            + "WHERE \(watched.hasKey)"
+            + "WHERE \(tracked.hasKey)"
     }
 
     /// - Parameter hasRowID: whether the first parameter is the row id.
     package func insert(_ places: [Int], hasRowID: Bool) -> String {
-        let names = (hasRowID ? [watched.key[0]] : []) + places.map { columns[$0] }
+        let names = (hasRowID ? [tracked.key[0]] : []) + places.map { columns[$0] }
         guard !names.isEmpty else { return "INSERT INTO \(from) DEFAULT VALUES" }
         let marks = names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
         let list = names.map(\.quotedIdentifier).joined(separator: ", ")

@@ -19,9 +19,9 @@ struct CommandExit {
             text = ""
         case let error as ImportError:
             exitCode = error.code.rawValue
-            let words = CommandLineTerms(store: store)
-            let message = words.text(error.text)
-            text = Self.text(error.isInterruption ? message : "error: \(message)", advice: error.remedy.map(words.text))
+            let terms = CommandLineTerms(store: store)
+            let message = terms.text(error.text)
+            text = Self.text(error.isInterruption ? message : "error: \(message)", advice: error.remedy.map(terms.text))
         case let error as RecordPredicateError:
             exitCode = ImportError.Code.usage.rawValue
             let lines = PredicateErrorText.lines(error).joined(separator: "\n")

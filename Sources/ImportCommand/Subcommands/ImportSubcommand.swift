@@ -120,17 +120,17 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
         var jobOptions = try job.options(isQuiet: output.progress.quiet)
         jobOptions.mirror = mirror.options
         let given = [("--nul", job.nul != nil), ("--show-values", messages.showValues)]
-        let place = try StoreLocation(into, schema, given, showsValues: messages.showValues)
-        let pipeline = pipeline(into: place, jobOptions, runOptions)
+        let location = try StoreLocation(into, schema, given, showsValues: messages.showValues)
+        let pipeline = pipeline(into: location, jobOptions, runOptions)
         if dryRun {
-            return try printPreview(of: pipeline, place)
+            return try printPreview(of: pipeline, location)
         }
         var others: [(role: String, path: String)] = []
         if let model = job.model { others.append((role: "the model", path: model)) }
         if let chunks = runArguments.chunks { others.append((role: "the chunk directory", path: chunks)) }
         var run = ImportRun(
             store: into,
-            inspection: place.inspection,
+            inspection: location.inspection,
             sources: sources,
             others: others,
             output: output
@@ -138,7 +138,7 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
         guard serve else {
             try run.perform(pipeline)
             guard strip else { return }
-            let outcome = try place.stripped()
+            let outcome = try location.stripped()
             if !output.json, !output.progress.quiet { try StandardOutput.write(StripSubcommand.text(outcome, into)) }
             return
         }
@@ -151,14 +151,14 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
         try server.perform(until: pipeline.interruption) { try run.perform(pipeline) }
     }
 
-    private func pipeline(into place: StoreLocation, _ job: JobOptions, _ run: RunOptions) -> ImportPipeline {
-        switch place {
+    private func pipeline(into location: StoreLocation, _ job: JobOptions, _ run: RunOptions) -> ImportPipeline {
+        switch location {
         case .file(let path): ImportPipeline(sources: sources, into: path, job: job, run: run)
         case .server(let server): ImportPipeline(sources: sources, into: server, job: job, run: run)
         }
     }
 
-    private func printPreview(of pipeline: ImportPipeline, _ place: StoreLocation) throws {
+    private func printPreview(of pipeline: ImportPipeline, _ location: StoreLocation) throws {
         let watch = InterruptibleRun(
             progress: pipeline.progress,
             interruption: pipeline.interruption,
@@ -167,7 +167,7 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
         let preview = try watch.perform { try pipeline.preview() }
         if output.json { return try StandardOutput.write(json: preview) }
         let names = preview.plan.sources.map(\.name)
-        let unfinished = (try? place.inspection.unfinished()) ?? []
+        let unfinished = (try? location.inspection.unfinished()) ?? []
         try StandardOutput.write(PreviewText.text(preview, job: unfinished.last { $0.sources == names }))
     }
 }

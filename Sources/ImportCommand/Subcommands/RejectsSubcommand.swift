@@ -67,12 +67,12 @@ struct RejectsSubcommand: ParsableCommand, StoreCommand {
     func run() throws {
         var selection = rejects.selection
         selection.includesSettled = all
-        let place = try StoreLocation(store, schema, showsValues: showValues)
-        if to != nil || raw { return try export(selection, of: place) }
+        let location = try StoreLocation(store, schema, showsValues: showValues)
+        if to != nil || raw { return try export(selection, of: location) }
         var pending = ""
         var isEmpty = true
         do {
-            try place.inspection.forEachReject(selection) { reject in
+            try location.inspection.forEachReject(selection) { reject in
                 isEmpty = false
                 pending +=
                     json
@@ -95,12 +95,12 @@ struct RejectsSubcommand: ParsableCommand, StoreCommand {
         }
     }
 
-    private func export(_ selection: RejectSelection, of place: StoreLocation) throws {
-        let inspection = place.inspection
+    private func export(_ selection: RejectSelection, of location: StoreLocation) throws {
+        let inspection = location.inspection
         let format: RejectExport.Format = raw ? .raw : .repairLines
         let export: RejectExport
         if let to, to != "-" {
-            if case .file = place { try checkThatStoreIsNot(to) }
+            if case .file = location { try checkThatStoreIsNot(to) }
             try SignalForwarding.endAtOnce()
             export = try inspection.exportRejects(selection, as: format, toFile: to, overwrites: force)
         } else {

@@ -40,17 +40,17 @@ struct ResumeSubcommand: ParsableCommand, StoreCommand {
 
     func run() throws {
         let given = [("--show-values", messages.showValues)]
-        let place = try StoreLocation(store, schema, given, showsValues: messages.showValues)
+        let location = try StoreLocation(store, schema, given, showsValues: messages.showValues)
         let pipeline =
-            switch place {
+            switch location {
             case .file(let path): ImportPipeline(resuming: path, run: runArguments.options, maxErrors: maxErrors)
             case .server(let server): ImportPipeline(resuming: server, run: runArguments.options, maxErrors: maxErrors)
             }
-        let job = try? resumedJob(place.inspection)
+        let job = try? resumedJob(location.inspection)
         let others = runArguments.chunks.map { [(role: "the chunk directory", path: $0)] } ?? []
         var run = ImportRun(
             store: store,
-            inspection: place.inspection,
+            inspection: location.inspection,
             sources: job?.sources ?? [],
             others: others,
             output: output

@@ -61,11 +61,11 @@ struct RetrySubcommand: ParsableCommand, StoreCommand {
     }
 
     func run() throws {
-        let place = try StoreLocation(store, schema)
+        let location = try StoreLocation(store, schema)
         let given = try model.map { try keys.readModel($0, isQuiet: output.progress.quiet) }
         let (selection, options) = (rejects.selection, runArguments.options)
         let pipeline =
-            switch place {
+            switch location {
             case .file(let path):
                 ImportPipeline(retrying: file, in: path, model: given, selection: selection, run: options)
             case .server(let server):
@@ -76,7 +76,7 @@ struct RetrySubcommand: ParsableCommand, StoreCommand {
         if let chunks = runArguments.chunks { others.append((role: "the chunk directory", path: chunks)) }
         var run = ImportRun(
             store: store,
-            inspection: place.inspection,
+            inspection: location.inspection,
             sources: file.map { [$0] } ?? [],
             others: others,
             output: output

@@ -49,8 +49,8 @@ struct StatusSubcommand: ParsableCommand, StoreCommand {
     var unresolved = false
 
     func run() throws {
-        let place = try StoreLocation(store, schema)
-        let inspection = place.inspection
+        let location = try StoreLocation(store, schema)
+        let inspection = location.inspection
         if unresolved {
             if let server = inspection as? PostgreSQLInspection { return try server.forEachUnresolved(write) }
             if let file = inspection as? StoreInspection { try file.forEachUnresolved(write) }

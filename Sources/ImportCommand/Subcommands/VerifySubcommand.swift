@@ -45,8 +45,8 @@ struct VerifySubcommand: ParsableCommand, StoreCommand {
     }
 
     func run() throws {
-        let place = try StoreLocation(store, schema)
-        let inspection = place.inspection
+        let location = try StoreLocation(store, schema)
+        let inspection = location.inspection
         let checks = try inspection.verify()
         let tables = try (inspection as? StoreInspection)?.tables() ?? []
         let unfinished = try inspection.unfinished()

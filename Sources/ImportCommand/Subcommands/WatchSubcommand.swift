@@ -75,10 +75,10 @@ struct WatchSubcommand: ParsableCommand {
         let interruption = Interruption()
         let sort = try RecordSort.lists(sort)
         let options = WatchScreen.Options(store: store, entity: entity, sort: sort, follows: follow)
-        let place = json ? nil : try WatchScreen.Display(options, output: STDOUT_FILENO)
+        let display = json ? nil : try WatchScreen.Display(options, output: STDOUT_FILENO)
         try SignalForwarding.start(to: interruption)
-        if let place {
-            let screen = try WatchScreen(place)
+        if let display {
+            let screen = try WatchScreen(display)
             switch screen.run({ (interruption.isRequested, nil) }) {
             case .finished: try StandardOutput.write(ProgressLine.text(screen.frame) + "\n")
             case .failed(let error): throw error

@@ -18,10 +18,10 @@ final class TerminalMode: Sendable {
 
     // Written while `isTaken` is false only, and read by the one that makes it false. It is memory of its own, never freed: what
     // guards a variable's value is nothing for a signal handler.
-    nonisolated(unsafe) private static let taken: UnsafeMutablePointer<SavedState> = {
-        let taken = UnsafeMutablePointer<SavedState>.allocate(capacity: 1)
-        taken.initialize(to: SavedState())
-        return taken
+    nonisolated(unsafe) private static let saved: UnsafeMutablePointer<SavedState> = {
+        let saved = UnsafeMutablePointer<SavedState>.allocate(capacity: 1)
+        saved.initialize(to: SavedState())
+        return saved
     }()
     private static let isTaken = Atomic(false)
 
@@ -58,12 +58,12 @@ final class TerminalMode: Sendable {
         if !Self.isTaken.load(ordering: .acquiring) {
             var modes = termios()
             guard tcgetattr(input, &modes) == 0 else { return false }
-            let taken = Self.taken
-            (taken.pointee.input, taken.pointee.output, taken.pointee.modes) = (input, output, modes)
+            let saved = Self.saved
+            (saved.pointee.input, saved.pointee.output, saved.pointee.modes) = (input, output, modes)
             CrashHandlers.install()
             Self.isTaken.store(true, ordering: .releasing)
         }
-        var modes = Self.taken.pointee.modes
+        var modes = Self.saved.pointee.modes
         modes.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN)
         modes.c_iflag &= ~tcflag_t(IXON)
         tcsetattr(input, TCSANOW, &modes)
@@ -94,8 +94,8 @@ final class TerminalMode: Sendable {
         sigaddset(&stopping, SIGTTOU)
         pthread_sigmask(SIG_BLOCK, &stopping, &mask)
         // No output depends on the modes that are changed, so there is nothing to wait for.
-        tcsetattr(taken.pointee.input, TCSANOW, &taken.pointee.modes)
-        let output = taken.pointee.output
+        tcsetattr(saved.pointee.input, TCSANOW, &saved.pointee.modes)
+        let output = saved.pointee.output
         if mayWait {
             _ = write(output, leaveSequence.utf8Start, leaveSequence.utf8CodeUnitCount)
         } else {

@@ -64,8 +64,8 @@ struct WatchLayout {
             return count
         }
         // At least one row of data, as soon as there are four.
-        let entities = state.figures.look.entities.count
-        let groups = state.figures.look.errors.count
+        let entities = state.statistics.look.entities.count
+        let groups = state.statistics.look.errors.count
         if left > 1 { rows.plot = take(1) }
         if left > 1 { rows.counts = take(min(1, entities)) }
         if size.rows >= 8 {
@@ -94,7 +94,7 @@ struct WatchLayout {
     }
 
     private func drawTitle(_ state: WatchState, on screen: inout TerminalScreen) {
-        let text = state.message ?? state.trouble ?? state.figures.stateText
+        let text = state.message ?? state.trouble ?? state.statistics.stateText
         let room = size.columns - 2
         let stateColumns = min(TextWidth.columns(of: TerminalText.escaped(text)), room)
         let nameRoom = room - stateColumns - 2
@@ -131,7 +131,7 @@ struct WatchLayout {
         on screen: inout TerminalScreen
     ) -> Int {
         var row = first
-        let entities = state.figures.look.entities
+        let entities = state.statistics.look.entities
         guard rows.counts > 0 else { return row }
         let shown = Self.around(state.place, of: entities.count, rows: rows.counts).map { entities[$0] }
         let values = shown.map { entity in
@@ -201,7 +201,7 @@ struct WatchLayout {
         on screen: inout TerminalScreen
     ) -> Int {
         var row = first
-        let groups = state.figures.look.errors
+        let groups = state.statistics.look.errors
         guard rows.rejects > 0 else { return row }
         if rows.rejectsHeading > 0 {
             let more = groups.count - rows.rejects
@@ -209,7 +209,7 @@ struct WatchLayout {
             screen.put(text, row: row, column: 2, style: .faint)
             row += 1
         }
-        let namesEntity = state.figures.look.entities.count > 1
+        let namesEntity = state.statistics.look.entities.count > 1
         for group in groups.prefix(rows.rejects) {
             screen.put(ErrorGroupText.line(group, namesEntity: namesEntity), row: row, column: 2, style: .warning)
             row += 1

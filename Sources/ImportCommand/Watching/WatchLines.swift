@@ -20,32 +20,32 @@ struct WatchLines {
     func run(_ interruption: Interruption) throws {
         let watch = StoreWatch(store: store)
         var meter = ProgressMeter(purpose: .importing)
-        var figures = WatchStatistics()
+        var statistics = WatchStatistics()
         var last = ""
         let start = ContinuousClock.now
         while true {
-            if try watch.connect() == nil { figures.look = StoreSnapshot() }
-            if let look = try watch.look() { figures.look = look }
-            let frame = figures.frame(&meter, elapsed: start.duration(to: .now) / .seconds(1))
-            let line = try text(frame, figures)
+            if try watch.connect() == nil { statistics.look = StoreSnapshot() }
+            if let look = try watch.look() { statistics.look = look }
+            let frame = statistics.frame(&meter, elapsed: start.duration(to: .now) / .seconds(1))
+            let line = try text(frame, statistics)
             if line != last { try StandardOutput.write(line) }
             last = line
-            if figures.look.state == .finished, !follows { return }
+            if statistics.look.state == .finished, !follows { return }
             guard try wait(interruption) else { return }
         }
     }
 
-    private func text(_ frame: ProgressFrame, _ figures: WatchStatistics) throws -> String {
+    private func text(_ frame: ProgressFrame, _ statistics: WatchStatistics) throws -> String {
         if isJSON {
-            let counts = figures.look.entities.map { ($0.name, $0.counts) }
+            let counts = statistics.look.entities.map { ($0.name, $0.counts) }
             let entities = Dictionary(counts) { first, _ in first }
-            return try ProgressLine.json(frame, state: figures.stateText, entities: entities)
+            return try ProgressLine.json(frame, state: statistics.stateText, entities: entities)
         }
-        switch figures.look.job == nil ? nil : figures.look.state {
+        switch statistics.look.job == nil ? nil : statistics.look.state {
         case nil: return TerminalText.escaped("waiting for an import into \(store)") + "\n"
         case .interrupted?: return "interrupted, " + ProgressLine.text(frame) + "\n"
         case .failed?:
-            let reason = figures.look.message.map { " (\($0))" } ?? ""
+            let reason = statistics.look.message.map { " (\($0))" } ?? ""
             return TerminalText.escaped("failed\(reason), " + ProgressLine.text(frame)) + "\n"
         default: return ProgressLine.text(frame) + "\n"
         }

@@ -75,12 +75,12 @@ final class WatchScreen {
 
     /// - Parameter own: the progress of the import, in its own process.
     /// - Throws: `ImportError` with `.noResources` when the system gives no thread to read the store.
-    init(_ place: Display, own: ImportProgress? = nil) throws {
+    init(_ display: Display, own: ImportProgress? = nil) throws {
         let environment = ProcessInfo.processInfo.environment
-        options = place.options
-        terminal = place.terminal
-        output = place.output
-        signals = place.signals
+        options = display.options
+        terminal = display.terminal
+        output = display.output
+        signals = display.signals
         self.own = own
         style = ProgressBar.Style(
             isUnicode: Terminal.isUTF8(environment: environment),
@@ -194,12 +194,12 @@ final class WatchScreen {
         state.trouble = findings.error.map { CommandLineTerms().text($0.text) }
         do {
             if let look = findings.look { try state.take(look) }
-            if findings.isThere == false, state.figures.look.job != nil { try state.take(StoreSnapshot()) }
+            if findings.isThere == false, state.statistics.look.job != nil { try state.take(StoreSnapshot()) }
         } catch {
             return .failed(error as? ImportError ?? ImportError(.fault, "\(error)"))
         }
         if let records = findings.records { state.take(records, at: now) }
-        let isOver = state.figures.look.state == .finished && own == nil && !options.follows
+        let isOver = state.statistics.look.state == .finished && own == nil && !options.follows
         if isOver { measure(at: now, isLast: true) }
         return isOver ? .finished : nil
     }
@@ -212,15 +212,15 @@ final class WatchScreen {
 
     private func measure(at now: Double, isLast: Bool = false) {
         let own = own?.snapshot
-        if own != state.figures.own {
-            state.figures.own = own
+        if own != state.statistics.own {
+            state.statistics.own = own
             isDirty = true
         }
         guard isLast || now - lastMeter >= (isDirty ? Self.drawInterval : 1) else { return }
         lastMeter = now
-        let figures = state.figures
-        let frame = figures.frame(&meter, elapsed: now)
-        if figures.isRunning {
+        let statistics = state.statistics
+        let frame = statistics.frame(&meter, elapsed: now)
+        if statistics.isRunning {
             let snapshot = frame.snapshot
             let records = frame.work == .import ? snapshot.importedRecords : snapshot.splitRecords
             state.history.add(records: records - snapshot.resumedRecords, at: now)

@@ -22,7 +22,7 @@ struct WatchState: Sendable {
 
     /// What the store is called.
     let store: String
-    var figures = WatchStatistics()
+    var statistics = WatchStatistics()
     var frame = ProgressFrame()
     var history = WatchHistory()
     /// Something to be said, instead of the state.
@@ -53,7 +53,7 @@ struct WatchState: Sendable {
 
     /// The shown entity.
     var entity: StoreSnapshot.Entity? {
-        figures.look.entities.indices.contains(place) ? figures.look.entities[place] : nil
+        statistics.look.entities.indices.contains(place) ? statistics.look.entities[place] : nil
     }
 
     /// How the shown entity is sorted.
@@ -83,8 +83,8 @@ struct WatchState: Sendable {
     /// - Throws: `ImportError` when the entity that was asked for is not there.
     mutating func take(_ look: StoreSnapshot) throws {
         let shown = entity
-        let isFirst = figures.look.entities.isEmpty && !look.entities.isEmpty
-        figures.look = look
+        let isFirst = statistics.look.entities.isEmpty && !look.entities.isEmpty
+        statistics.look = look
         if isFirst {
             if let wantedEntity {
                 guard let found = look.entities.firstIndex(where: { $0.name.utf8.elementsEqual(wantedEntity.utf8) })
@@ -135,7 +135,7 @@ struct WatchState: Sendable {
 
     /// Does what a key asks for.
     mutating func press(_ key: Key) -> Action {
-        let entities = figures.look.entities.count
+        let entities = statistics.look.entities.count
         switch key {
         case .character("q"), .character("Q"): return .quit
         case .redraw: return .redraw

@@ -35,7 +35,7 @@ package struct ChangeSetScanner {
         }
     }
 
-    package func fault(_ reason: String) -> LineError { LineError(reason: reason, byteOffset: index) }
+    package func error(_ reason: String) -> LineError { LineError(reason: reason, byteOffset: index) }
 
     /// The next byte that is not white space; 0 at the end.
     package mutating func peek() -> UInt8 {
@@ -50,7 +50,7 @@ package struct ChangeSetScanner {
 
     /// - Throws: `LineError` where anything but white space is left.
     package mutating func end() throws(LineError) {
-        if peek() != 0 || index < bytes.count { throw fault("unexpected text after the value") }
+        if peek() != 0 || index < bytes.count { throw error("unexpected text after the value") }
     }
 
     private mutating func take(_ byte: UInt8) -> Bool {
@@ -60,13 +60,13 @@ package struct ChangeSetScanner {
     }
 
     private mutating func expect(_ character: Character, _ what: String) throws(LineError) {
-        guard let byte = character.asciiValue, take(byte) else { throw fault("\(what) is missing") }
+        guard let byte = character.asciiValue, take(byte) else { throw error("\(what) is missing") }
     }
 
     // MARK: Containers
 
     private mutating func open(_ character: Character, _ what: String) throws(LineError) {
-        guard depth < Self.mostLevels else { throw fault("nested more than \(Self.mostLevels) deep") }
+        guard depth < Self.mostLevels else { throw error("nested more than \(Self.mostLevels) deep") }
         try expect(character, what)
         depth += 1
         isFirst = true
@@ -108,7 +108,7 @@ package struct ChangeSetScanner {
     private mutating func word(_ word: StaticString) throws(LineError) {
         for offset in 0..<word.utf8CodeUnitCount {
             guard index < bytes.count, bytes[index] == word.utf8Start[offset] else {
-                throw fault("a value is missing")
+                throw error("a value is missing")
             }
             index += 1
         }
@@ -121,7 +121,7 @@ package struct ChangeSetScanner {
     }
 
     package mutating func string() throws(LineError) -> String {
-        guard peek() == UInt8(ascii: "\"") else { throw fault("a string is missing") }
+        guard peek() == UInt8(ascii: "\"") else { throw error("a string is missing") }
         let start = index + 1
         let hasEscapes = try skipString()
         let text = bytes[start..<index - 1]
@@ -155,7 +155,7 @@ package struct ChangeSetScanner {
             case UInt8(ascii: "{"):
                 index += 1
                 guard depth + containers.count < Self.mostLevels else {
-                    throw fault("nested more than \(Self.mostLevels) deep")
+                    throw error("nested more than \(Self.mostLevels) deep")
                 }
                 if take(UInt8(ascii: "}")) { break }
                 containers.append(true)
@@ -164,7 +164,7 @@ package struct ChangeSetScanner {
             case UInt8(ascii: "["):
                 index += 1
                 guard depth + containers.count < Self.mostLevels else {
-                    throw fault("nested more than \(Self.mostLevels) deep")
+                    throw error("nested more than \(Self.mostLevels) deep")
                 }
                 if take(UInt8(ascii: "]")) { break }
                 containers.append(false)
@@ -185,7 +185,7 @@ package struct ChangeSetScanner {
     }
 
     private mutating func skipKey() throws(LineError) {
-        guard peek() == UInt8(ascii: "\"") else { throw fault("a key in quotes is missing") }
+        guard peek() == UInt8(ascii: "\"") else { throw error("a key in quotes is missing") }
         _ = try skipString()
         try expect(":", "a colon")
     }
@@ -212,7 +212,7 @@ package struct ChangeSetScanner {
             }
             break
         }
-        guard index > start, JSONNumber(bytes[start..<index]) != nil else { throw fault("a value is missing") }
+        guard index > start, JSONNumber(bytes[start..<index]) != nil else { throw error("a value is missing") }
     }
 
     /// Passes over a string, and says whether it has escapes.
@@ -227,24 +227,24 @@ package struct ChangeSetScanner {
             case UInt8(ascii: "\\"):
                 hasEscapes = true
                 try skipEscape()
-            case ..<0x20: throw fault("a control character in a string")
+            case ..<0x20: throw error("a control character in a string")
             default: index += 1
             }
         }
-        throw fault("the closing quote is missing")
+        throw error("the closing quote is missing")
     }
 
     private mutating func skipEscape() throws(LineError) {
-        guard index + 1 < bytes.count else { throw fault("the closing quote is missing") }
+        guard index + 1 < bytes.count else { throw error("the closing quote is missing") }
         switch bytes[index + 1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
             index += 2
         case UInt8(ascii: "u"):
             guard index + 6 <= bytes.count, (index + 2..<index + 6).allSatisfy({ Self.isHexadecimal(bytes[$0]) })
-            else { throw fault("\\u needs four hexadecimal digits") }
+            else { throw error("\\u needs four hexadecimal digits") }
             index += 6
-        default: throw fault("an unknown escape")
+        default: throw error("an unknown escape")
         }
     }
 

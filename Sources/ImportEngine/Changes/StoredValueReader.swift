@@ -65,7 +65,7 @@ package struct StoredValueReader: Sendable {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             let range = try json.skip()
             guard let value = try? JSONValue(parsing: Array(json.bytes[range].buffer)) else {
-                throw json.fault("a value that is none of \(attribute.name)")
+                throw json.error("a value that is none of \(attribute.name)")
             }
             return try coerced(value, json)
         default:
@@ -86,14 +86,14 @@ package struct StoredValueReader: Sendable {
         switch json.peek() {
         case UInt8(ascii: "\""): return .text(try json.string())
         case UInt8(ascii: "t"), UInt8(ascii: "f"): return .integer(try json.boolean() ? 1 : 0)
-        case UInt8(ascii: "{"), UInt8(ascii: "["): throw json.fault("a value is missing")
+        case UInt8(ascii: "{"), UInt8(ascii: "["): throw json.error("a value is missing")
         default:
             let digits = try json.number()
             if !digits.utf8.contains(where: { $0 == 0x2E || $0 | 0x20 == UInt8(ascii: "e") }) {
-                guard let number = Int64(digits) else { throw json.fault("an integer of more than 64 bits") }
+                guard let number = Int64(digits) else { throw json.error("an integer of more than 64 bits") }
                 return .integer(number)
             }
-            guard let number = Double(digits), number.isFinite else { throw json.fault("a number that is too large") }
+            guard let number = Double(digits), number.isFinite else { throw json.error("a number that is too large") }
             return .real(number)
         }
     }
@@ -111,11 +111,11 @@ package struct StoredValueReader: Sendable {
             value = .text(String(decoding: ahead.bytes[range].buffer, as: UTF8.self))
         } else {
             guard let read = StoredValue(escape: escape, try ahead.string()) else {
-                throw ahead.fault("not a value of \(key)")
+                throw ahead.error("not a value of \(key)")
             }
             value = read
         }
-        guard try ahead.key() == nil else { throw ahead.fault("a second key beside \(key)") }
+        guard try ahead.key() == nil else { throw ahead.error("a second key beside \(key)") }
         json = ahead
         return value
     }
@@ -134,6 +134,6 @@ package struct StoredValueReader: Sendable {
             }
         }
         if let converter, let attribute, let converted = converter(value, attribute) { return converted }
-        throw json.fault("a value that is none of \(attribute?.name ?? "its attribute")")
+        throw json.error("a value that is none of \(attribute?.name ?? "its attribute")")
     }
 }

@@ -27,8 +27,8 @@ package final class SecondPassDecoder {
         }
     }
 
-    package init(plan: GraphPlan, options: JobOptions, kinds: any SubentityLookup) {
-        decoder = GraphDecoder(plan: plan, options: options, storedEntities: kinds)
+    package init(plan: GraphPlan, options: JobOptions, subentities: any SubentityLookup) {
+        decoder = GraphDecoder(plan: plan, options: options, storedEntities: subentities)
         readers = RecordReaders(maxDepth: options.maxDepth)
     }
 

@@ -1,11 +1,11 @@
 /// How much a batch holds, to go back to.
 struct BatchSavepoint {
-    let rows, cells, presence, bytes, unmet, nested, statements, targets, unsaid: Int
+    let rows, cells, presence, bytes, unmet, nested, operations, targets, unsaid: Int
 
     init(_ batch: borrowing RowBatch) {
         (rows, cells, presence) = (batch.rows.count, batch.cells.count, batch.presence.count)
         (bytes, unmet, nested) = (batch.bytes.count, batch.unmet.count, batch.graph.nested.count)
-        (statements, targets) = (batch.graph.statements.count, batch.graph.targets.count)
+        (operations, targets) = (batch.graph.operations.count, batch.graph.targets.count)
         unsaid = batch.graph.unsaid.count
     }
 
@@ -16,7 +16,7 @@ struct BatchSavepoint {
         batch.bytes.removeLast(batch.bytes.count - bytes)
         batch.unmet.removeLast(batch.unmet.count - unmet)
         batch.graph.nested.removeLast(batch.graph.nested.count - nested)
-        batch.graph.statements.removeLast(batch.graph.statements.count - statements)
+        batch.graph.operations.removeLast(batch.graph.operations.count - operations)
         batch.graph.targets.removeLast(batch.graph.targets.count - targets)
         batch.graph.unsaid.removeLast(batch.graph.unsaid.count - unsaid)
     }

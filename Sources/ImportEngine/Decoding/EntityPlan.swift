@@ -61,7 +61,7 @@ package final class EntityPlan {
     /// The entity's index in the job.
     package let index: Int32
     /// The keys that lead to the slots.
-    let tree: KeyPathTrie
+    let trie: KeyPathTrie
     package let slotCount: Int
     /// The slots of each attribute, in the order in which they are tried.
     package let slots: [[Int]]
@@ -185,7 +185,7 @@ package final class EntityPlan {
         var defaultBytes: [UInt8] = []
         defaults = try entity.attributes.map { try Self.defaultCell(of: $0, in: entity, transformers, &defaultBytes) }
         self.defaultBytes = defaultBytes
-        tree = KeyPathTrie(keys)
+        trie = KeyPathTrie(keys)
         let attributes = UnsafeMutableBufferPointer<Attribute>.allocate(capacity: entity.attributes.count)
         for (place, attribute) in entity.attributes.enumerated() {
             let element = Attribute(attribute, slots: slots[place], isPlain: coercions[place].isPlain)

@@ -6,7 +6,7 @@
         /// The index of its own row in the batch; those of nested objects follow.
         package let row: Int
         /// What it says, in the order in which it takes effect.
-        package var statements: Range<Int>
+        package var operations: Range<Int>
         /// Whether its links only add to what is there, provided that its own object is new.
         package var isAppendable = false
         /// Whether stored objects decide what its objects are, so that it is decoded when it is written.
@@ -95,7 +95,7 @@
     package var records: [Record] = []
     /// For each row of the batch.
     package var nested: [Nested] = []
-    package var statements: [LinkOperation] = []
+    package var operations: [LinkOperation] = []
     package var targets: [Target] = []
     /// The first cells, in their order, of references that an object lacks which replaces a stored one: they are null for that alone.
     package var unsaid: [Int] = []
@@ -117,14 +117,14 @@
     /// How much memory it takes, roughly.
     var footprint: Int {
         records.count * (MemoryLayout<Record>.stride + MemoryLayout<RowBatch.RecordLocation>.stride)
-            + nested.count * MemoryLayout<Nested>.stride + statements.count * MemoryLayout<LinkOperation>.stride
+            + nested.count * MemoryLayout<Nested>.stride + operations.count * MemoryLayout<LinkOperation>.stride
             + targets.count * MemoryLayout<Target>.stride
     }
 
     package mutating func removeAll() {
         records.removeAll(keepingCapacity: true)
         nested.removeAll(keepingCapacity: true)
-        statements.removeAll(keepingCapacity: true)
+        operations.removeAll(keepingCapacity: true)
         targets.removeAll(keepingCapacity: true)
         unsaid.removeAll(keepingCapacity: true)
         repeated.removeAll(keepingCapacity: true)

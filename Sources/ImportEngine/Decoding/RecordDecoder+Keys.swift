@@ -6,7 +6,7 @@ extension RecordDecoder {
     /// Notes which tokens fill the slots below a node.
     mutating func walk(_ object: Int, node: Int, isCovered: Bool, input: Input) {
         // Pointers of their own: each look at a property of a class would else count its reference.
-        let (tokens, nodes, seen, slots) = (input.tokens, tree.nodes, marks.seen, marks.slots)
+        let (tokens, nodes, seen, slots) = (input.tokens, trie.nodes, scratch.seen, scratch.slots)
         let generation = generation
         var index = object &+ 1
         let end = Int(tokens[object].next)
@@ -40,7 +40,7 @@ extension RecordDecoder {
 
     /// Goes on with the value of a key that leads to others.
     private mutating func descend(_ value: Int, node: Int, isCovered: Bool, input: Input) {
-        let isRead = isCovered || tree.nodes.slot(node) >= 0
+        let isRead = isCovered || trie.nodes.slot(node) >= 0
         if input.tokens[value].kind == .object {
             walk(value, node: node, isCovered: isRead, input: input)
         } else {
@@ -53,34 +53,34 @@ extension RecordDecoder {
     /// Not inlined, as it is for keys that are not the next one.
     @inline(never)
     private mutating func child(of node: Int, key: RecordTape.Token, input: Input) -> Int {
-        guard key.hasEscapes else { return tree.child(of: node, key: key.bytes(in: input.line)) }
+        guard key.hasEscapes else { return trie.child(of: node, key: key.bytes(in: input.line)) }
         keyScratch.removeAll(keepingCapacity: true)
         _ = JSONUnescaper.append(key.bytes(in: input.line), to: &keyScratch)
-        return keyScratch.withUnsafeBufferPointer { tree.child(of: node, key: ByteView($0)) }
+        return keyScratch.withUnsafeBufferPointer { trie.child(of: node, key: ByteView($0)) }
     }
 
     /// A key that is repeated: the last value counts, and nothing of the first one's subtree stays.
     @inline(never)
     private mutating func takeBack(_ child: Int, before value: Int, input: Input) {
-        let subtree = tree.subtree(child)
+        let subtree = trie.subtree(child)
         changes.removeAll { $0.kind != .duplicateKey && subtree.contains($0.node) }
-        changes.append((.duplicateKey, tree.path(child), child))
+        changes.append((.duplicateKey, trie.path(child), child))
         if isLossless { noteRepetition(of: child, value, input: input) }
         for node in subtree {
-            marks.seen[node] = 0
-            let slot = tree.nodes.slot(node)
-            if slot >= 0 { marks.slots[slot].generation = 0 }
+            scratch.seen[node] = 0
+            let slot = trie.nodes.slot(node)
+            if slot >= 0 { scratch.slots[slot].generation = 0 }
         }
     }
 
     /// Where a value may lose nothing, a key that is repeated is an error: that of the attribute that reads it, if one
     /// does, and else the record's.
     private mutating func noteRepetition(of child: Int, _ value: Int, input: Input) {
-        let slot = tree.nodes.slot(child)
+        let slot = trie.nodes.slot(child)
         if slot >= 0 {
-            marks.repeated[slot] = generation
+            scratch.repeated[slot] = generation
         } else {
-            let (path, found) = (tree.path(child), Self.repeatedKey)
+            let (path, found) = (trie.path(child), Self.repeatedKey)
             errors.append(error(.lossy, at: path, expected: "object", found: found, value, input))
         }
     }
@@ -101,7 +101,7 @@ extension RecordDecoder {
         }
         let name = String(decoding: text.prefix(200), as: UTF8.self)
         let own = AttributePath(keys: [name]).description
-        let path = node == 0 ? own : tree.path(node) + (own.hasPrefix("[") ? own : "." + own)
+        let path = node == 0 ? own : trie.path(node) + (own.hasPrefix("[") ? own : "." + own)
         changes.append((.unknownKey, path, node))
     }
 }

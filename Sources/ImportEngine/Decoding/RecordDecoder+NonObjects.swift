@@ -12,14 +12,14 @@ extension RecordDecoder {
     @inline(never)
     mutating func cover(_ node: Int, by value: Int, isRead: Bool, _ input: Input) {
         let token = Int32(truncatingIfNeeded: Self.covered(value))
-        for below in tree.subtree(node).dropFirst() {
-            let slot = tree.nodes.slot(below)
-            if slot >= 0 { marks.slots[slot] = RecordScratch.Slot(generation: generation, token: token) }
+        for below in trie.subtree(node).dropFirst() {
+            let slot = trie.nodes.slot(below)
+            if slot >= 0 { scratch.slots[slot] = RecordScratch.Slot(generation: generation, token: token) }
         }
         guard input.tokens[value].kind != .null else { return }
         covers.append((value, node))
         guard !isRead else { return }
-        changes.append((.notAnObject, tree.path(node), node))
+        changes.append((.notAnObject, trie.path(node), node))
         // With nulls instead of what does not fit, there they are.
         if isLossless, onError != .null { noteNoObject(value, input) }
     }
@@ -49,7 +49,7 @@ extension RecordDecoder {
     /// One error for a value, however many attributes it covers.
     private mutating func noteNoObject(_ value: Int, _ input: Input) {
         guard let node = covers.last(where: { $0.token == value })?.node else { return }
-        let path = tree.path(node)
+        let path = trie.path(node)
         guard !errors.contains(where: { $0.code == .notAnObject && $0.keyPath == path }) else { return }
         let found = input.tokens[value].kind.name
         errors.append(error(.notAnObject, at: path, expected: "object", found: found, value, input))

@@ -41,9 +41,9 @@ extension RecordDecoder {
         if isLaidOut {
             if batch.bytes.count > firstByte { batch.bytes.removeLast(batch.bytes.count - firstByte) }
         } else {
-            batch.cells.append(contentsOf: UnsafeMutableBufferPointer(rebasing: marks.cells[..<count]))
+            batch.cells.append(contentsOf: UnsafeMutableBufferPointer(rebasing: scratch.cells[..<count]))
         }
-        let presence = marks.presence
+        let presence = scratch.presence
         if presence.count == 1 {
             // One by one is several times as fast as all together.
             batch.presence.append(presence[0])
@@ -57,8 +57,8 @@ extension RecordDecoder {
     /// - Returns: how many cells there are.
     @inline(__always)
     mutating func fillCells(_ input: Input, isNoObject: Bool, _ batch: inout RowBatch) -> Int {
-        let (cells, presence) = (marks.cells, marks.presence)
-        let (tokens, attributes, slots) = (input.tokens, plan.attributes, marks.slots)
+        let (cells, presence) = (scratch.cells, scratch.presence)
+        let (tokens, attributes, slots) = (input.tokens, plan.attributes, scratch.slots)
         let (generation, isLossless) = (generation, isLossless)
         var count = 0
         for word in presence.indices { presence[word] = 0 }
@@ -106,7 +106,7 @@ extension RecordDecoder {
             if !plan.keepsIncomplete { layout.close(plan.index) }
             return false
         }
-        let (cells, presence) = (marks.cells, marks.presence)
+        let (cells, presence) = (scratch.cells, scratch.presence)
         let isTaken = batch.bytes.withUnsafeBufferPointer { own in
             let values = RowValues(
                 cells: UnsafeBufferPointer(rebasing: cells[..<count]),
@@ -124,9 +124,9 @@ extension RecordDecoder {
     private func forgetGenerated() {
         var next = 0
         for attribute in plan.attributes.indices
-        where marks.presence[attribute >> 6] & (1 << UInt64(attribute & 63)) != 0 {
-            if marks.cells[next].isGenerated {
-                marks.presence[attribute >> 6] &= ~(1 << UInt64(attribute & 63))
+        where scratch.presence[attribute >> 6] & (1 << UInt64(attribute & 63)) != 0 {
+            if scratch.cells[next].isGenerated {
+                scratch.presence[attribute >> 6] &= ~(1 << UInt64(attribute & 63))
             }
             next += 1
         }
@@ -137,10 +137,10 @@ extension RecordDecoder {
     private mutating func missing(_ attribute: Int, _ input: Input) {
         let error = plan.missing(attribute, byteOffset: position(of: input.root, input))
         // Merged into a stored object, or left out for it, a record may lack what is not part of the identifier.
-        let onConflict = surroundings?.onConflict ?? plan.onConflict
+        let onConflict = ownerContext?.onConflict ?? plan.onConflict
         let isAlwaysWhole = plan.identifier.isEmpty || [.replace, .error].contains(onConflict)
         if isAlwaysWhole || plan.identifier.contains(attribute) {
-            if surroundings?.isPositional == true, plan.identifier.contains(attribute) { return }
+            if ownerContext?.isPositional == true, plan.identifier.contains(attribute) { return }
             errors.append(error)
         } else {
             unmet.append(error)
@@ -153,7 +153,7 @@ extension RecordDecoder {
 
     @inline(__always)
     private func countNotes() {
-        let (notes, counts) = (marks.notes, marks.noteCounts)
+        let (notes, counts) = (scratch.notes, scratch.noteCounts)
         for index in 0..<noteCount {
             let first = Int(notes[index].attribute) &* CoercionNotes.count
             var bits = notes[index].notes.rawValue

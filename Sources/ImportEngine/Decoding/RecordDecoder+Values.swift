@@ -43,7 +43,7 @@ extension RecordDecoder {
         input: Input,
         batch: inout RowBatch
     ) -> Cell {
-        if isLossless, marks.repeated[slot] == generation {
+        if isLossless, scratch.repeated[slot] == generation {
             let (path, expected) = (plan.slotPaths[slot], plan.attributes[attribute].type.rawValue)
             let error = error(.lossy, at: path, expected: expected, found: Self.repeatedKey, index, input)
             return misfit(error, attribute, input, &batch)
@@ -66,8 +66,8 @@ extension RecordDecoder {
         if !plan.attributes[attribute].isOptional {
             let (path, expected) = (plan.slotPaths[slot], plan.attributes[attribute].type.rawValue)
             // A nested object without identifier has none, whether it says so or not; it may be told by its index.
-            let isKey = surroundings != nil && plan.identifier.contains(attribute)
-            if isKey, surroundings?.isPositional == true { return .null }
+            let isKey = ownerContext != nil && plan.identifier.contains(attribute)
+            if isKey, ownerContext?.isPositional == true { return .null }
             let code: CoercionError.Code = isKey ? .missingValue : .unexpectedNull
             errors.append(error(code, at: path, expected: expected, found: "null", index, input))
         }
@@ -94,7 +94,7 @@ extension RecordDecoder {
 
     /// The cell of an attribute that reads the index of the object in its list.
     mutating func indexCell(_ attribute: Int, input: Input, batch: inout RowBatch) -> Cell {
-        let text = Array("\(surroundings?.index ?? 0)".utf8)
+        let text = Array("\(ownerContext?.index ?? 0)".utf8)
         return text.withUnsafeBufferPointer { buffer in
             let token = JSONToken(kind: .number, bytes: ByteView(buffer), hasEscapes: false)
             return cell(attribute, token, isInChunk: false, slot: plan.indexSlot, input.root, input, &batch)
@@ -102,7 +102,7 @@ extension RecordDecoder {
     }
 
     /// The cell of an attribute that reads one of the object around.
-    func parentCell(_ slot: Int) -> Cell { surroundings?.values[slot] ?? .null }
+    func parentCell(_ slot: Int) -> Cell { ownerContext?.values[slot] ?? .null }
 
     /// What a value that is not null comes to.
     ///
@@ -133,7 +133,7 @@ extension RecordDecoder {
                     let error = error(.lossy, at: path, expected: expected, found: found, index, input)
                     return misfit(error, attribute, input, &batch)
                 }
-                marks.notes[noteCount] = RecordScratch.Note(
+                scratch.notes[noteCount] = RecordScratch.Note(
                     notes: notes,
                     attribute: Int32(truncatingIfNeeded: attribute)
                 )

@@ -84,8 +84,8 @@ package struct RecordDecoder {
     }
 
     package let plan: EntityPlan
-    let tree: KeyPathTrie
-    package let marks: RecordScratch
+    let trie: KeyPathTrie
+    package let scratch: RecordScratch
     /// Makes the values of generated attributes.
     package let identifiers: IdentifierGenerator
     package var generation: UInt32 = 0
@@ -97,7 +97,7 @@ package struct RecordDecoder {
     package var nulled: [Int] = []
     /// What the record at hand lost or changed, and at or below which node; counted unless decoding makes it a reject.
     package var changes: [(kind: LedgerKind, attribute: String, node: Int)] = []
-    /// How many of `marks.notes` are the record's at hand.
+    /// How many of `scratch.notes` are the record's at hand.
     var noteCount = 0
     /// Where the record at hand has something that is neither an object nor null above attributes: its tokens and nodes.
     var covers: [(token: Int, node: Int)] = []
@@ -115,14 +115,14 @@ package struct RecordDecoder {
     static let indexToken = -3
     static let parentToken = -4
     /// What nested objects have of that; nil for a record itself.
-    var surroundings: OwnerContext?
+    var ownerContext: OwnerContext?
 
     package init(plan: EntityPlan, onError: ErrorPolicy, isLossless: Bool) {
         self.plan = plan
-        tree = plan.tree
+        trie = plan.trie
         self.onError = onError
         self.isLossless = isLossless
-        marks = RecordScratch(plan)
+        scratch = RecordScratch(plan)
         identifiers = IdentifierGenerator(entity: plan.entity)
     }
 
@@ -141,8 +141,8 @@ package struct RecordDecoder {
     package mutating func find(_ input: Input) -> Bool {
         generation &+= 1
         if generation == 0 {
-            // After four billion records the marks of the first ones would count again.
-            marks.reset()
+            // After four billion records those of the first ones would count again.
+            scratch.reset()
             generation = 1
         }
         // Mostly they are empty.
@@ -189,7 +189,7 @@ package struct RecordDecoder {
 
     @inline(__always)
     package func fill(_ slot: Int, _ token: Int) {
-        marks.slots[slot] = RecordScratch.Slot(generation: generation, token: Int32(truncatingIfNeeded: token))
+        scratch.slots[slot] = RecordScratch.Slot(generation: generation, token: Int32(truncatingIfNeeded: token))
     }
 
     /// What the record has for an attribute: the first of its slots that is filled, and by which token; -1 for none.
@@ -197,8 +197,8 @@ package struct RecordDecoder {
     /// A slot that is only covered counts where no other one is filled.
     package func token(of attribute: Int) -> (token: Int, slot: Int) {
         var found = (token: -1, slot: -1)
-        for slot in plan.slots[attribute] where marks.slots[slot].generation == generation {
-            let token = Int(marks.slots[slot].token)
+        for slot in plan.slots[attribute] where scratch.slots[slot].generation == generation {
+            let token = Int(scratch.slots[slot].token)
             if token >= Self.retriedKeyToken { return (token, slot) }
             if found.slot < 0 { found = (token, slot) }
         }
@@ -207,7 +207,7 @@ package struct RecordDecoder {
 
     /// Adds what was noted of the records taken so far to the batch's ledger.
     package mutating func flush(into batch: inout RowBatch) {
-        let counts = marks.noteCounts
+        let counts = scratch.noteCounts
         for place in counts.indices where counts[place] > 0 {
             let (attribute, bit) = place.quotientAndRemainder(dividingBy: CoercionNotes.count)
             for kind in CoercionNotes(rawValue: 1 << UInt16(bit)).ledgerKinds {

@@ -32,7 +32,7 @@ package final class RecordScratch {
 
     package init(_ plan: EntityPlan) {
         slots = .allocate(capacity: max(1, plan.slotCount))
-        seen = .allocate(capacity: plan.tree.count)
+        seen = .allocate(capacity: plan.trie.count)
         repeated = .allocate(capacity: plan.slotCount)
         cells = .allocate(capacity: plan.attributes.count)
         presence = .allocate(capacity: (plan.attributes.count + 63) / 64)

@@ -6,7 +6,7 @@ extension FastGraphDecoder {
     mutating func takeOwn(
         _ relationship: FastGraphPlan.Relationship,
         _ value: Int,
-        _ taken: AcceptedObject,
+        _ accepted: AcceptedObject,
         _ node: FastGraphPlan.Node,
         _ input: RecordDecoder.Input,
         _ batch: inout RowBatch
@@ -14,26 +14,26 @@ extension FastGraphDecoder {
         guard value >= 0, input.tokens[value].kind != .null else { return true }
         let destination = nodes[relationship.destination]
         guard input.tokens[value].kind == .object || destination.elementSlot >= 0 else {
-            batch.graph.statements.append(.reference(entity: relationship.destination))
+            batch.graph.operations.append(.reference(entity: relationship.destination))
             return true
         }
         guard destination.hasIdentifier else { return false }
-        guard let child = take(value, input, relationship.destination, around(taken, relationship, 0), &batch),
+        guard let child = take(value, input, relationship.destination, owner(accepted, relationship, 0), &batch),
             let reference = node.references.first(where: { $0.owner == relationship.owner })
         else { return false }
-        let row = batch.rows[taken.row]
+        let row = batch.rows[accepted.row]
         var cell = row.firstCell
         for attribute in 0..<reference.range.lowerBound where batch.isPresent(attribute, in: row) { cell += 1 }
         for offset in 0..<reference.range.count { batch.cells[cell + offset] = batch.cells[child.keyCell + offset] }
         return true
     }
 
-    package func around(_ taken: AcceptedObject, _ relationship: FastGraphPlan.Relationship, _ index: Int) -> Owner {
+    package func owner(_ accepted: AcceptedObject, _ relationship: FastGraphPlan.Relationship, _ index: Int) -> Owner {
         Owner(
-            row: taken.row,
-            keyCell: taken.keyCell,
-            number: taken.number,
-            isLaidOut: taken.isLaidOut,
+            row: accepted.row,
+            keyCell: accepted.keyCell,
+            number: accepted.number,
+            isLaidOut: accepted.isLaidOut,
             relationship: relationship,
             index: index
         )
@@ -43,28 +43,28 @@ extension FastGraphDecoder {
     mutating func takeList(
         _ relationship: FastGraphPlan.Relationship,
         _ value: Int,
-        _ taken: AcceptedObject,
+        _ accepted: AcceptedObject,
         _ node: FastGraphPlan.Node,
-        _ around: Owner?,
+        _ owner: Owner?,
         _ input: RecordDecoder.Input,
         _ batch: inout RowBatch
     ) -> Bool {
         if value < 0 {
             // An object that is taken as a whole has no links but those that it states.
-            let onConflict = around?.relationship.onConflict ?? node.onConflict
-            let isWhole = around?.relationship.isPositional == true || onConflict == .replace
+            let onConflict = owner?.relationship.onConflict ?? node.onConflict
+            let isWhole = owner?.relationship.isPositional == true || onConflict == .replace
             if !isWhole || !relationship.isReplaced || layout != nil { return true }
         }
         guard relationship.isAppendable, relationship.isToMany || relationship.isPositional else { return false }
-        if around != nil, node.hasIdentifier { return false }
+        if owner != nil, node.hasIdentifier { return false }
         if value < 0 {
             let targets = GraphBatch.emptied
             let links = GraphBatch.LinkOperation.links(
                 relationship: relationship.index,
-                row: taken.row,
+                row: accepted.row,
                 targets: targets
             )
-            batch.graph.statements.append(links)
+            batch.graph.operations.append(links)
             return relationship.counts.contains(0)
         }
         switch input.tokens[value].kind {
@@ -74,17 +74,17 @@ extension FastGraphDecoder {
         case .string, .number, .boolean: return false
         }
         // A batch with a layout is of new objects only: their rows say it all.
-        let isLaidOut = layout != nil && (relationship.isPositional || taken.keyCell >= 0)
-        let statement = batch.graph.statements.count
+        let isLaidOut = layout != nil && (relationship.isPositional || accepted.keyCell >= 0)
+        let operation = batch.graph.operations.count
         if !isLaidOut {
-            batch.graph.statements.append(.links(relationship: relationship.index, row: taken.row, targets: 0..<0))
+            batch.graph.operations.append(.links(relationship: relationship.index, row: accepted.row, targets: 0..<0))
         }
         let first = children.count
         defer { children.removeLast(children.count - first) }
-        guard takeElements(relationship, value, taken, first, input, &batch),
+        guard takeElements(relationship, value, accepted, first, input, &batch),
             relationship.counts.contains(children.count - first)
         else { return false }
-        if isLaidOut { return relationship.isPositional || layOutLinks(relationship, taken, first, input, batch) }
+        if isLaidOut { return relationship.isPositional || layOutLinks(relationship, accepted, first, input, batch) }
         let firstTarget = batch.graph.targets.count
         for child in children[first...] {
             let keyCell = relationship.isPositional ? -1 : Int(child.keyCell)
@@ -92,20 +92,24 @@ extension FastGraphDecoder {
         }
         let isEmptied = input.tokens[value].kind == .null
         let targets = isEmptied ? GraphBatch.emptied : firstTarget..<batch.graph.targets.count
-        batch.graph.statements[statement] = .links(relationship: relationship.index, row: taken.row, targets: targets)
+        batch.graph.operations[operation] = .links(
+            relationship: relationship.index,
+            row: accepted.row,
+            targets: targets
+        )
         return true
     }
 
     /// Lays out the links of an object to those that are in `children`.
     func layOutLinks(
         _ relationship: FastGraphPlan.Relationship,
-        _ taken: AcceptedObject,
+        _ accepted: AcceptedObject,
         _ first: Int,
         _ input: RecordDecoder.Input,
         _ batch: borrowing RowBatch
     ) -> Bool {
         guard let layout else { return false }
-        let (cells, presence) = (memory.cells, memory.presence)
+        let (cells, presence) = (storage.cells, storage.presence)
         var position: Int64 = 0
         for child in children[first...] {
             var count = 0
@@ -113,8 +117,8 @@ extension FastGraphDecoder {
                 cells[count] = cell
                 count += 1
             }
-            let owner = Int(batch.rows[taken.row].entity)
-            for offset in nodes[owner].identifier.indices { add(batch.cells[taken.keyCell + offset]) }
+            let ownerEntity = Int(batch.rows[accepted.row].entity)
+            for offset in nodes[ownerEntity].identifier.indices { add(batch.cells[accepted.keyCell + offset]) }
             let other = Int(child.keyCell)
             for offset in nodes[relationship.destination].identifier.indices { add(batch.cells[other + offset]) }
             if relationship.hasPosition { add(.integer(position)) }
@@ -129,14 +133,14 @@ extension FastGraphDecoder {
     mutating func takeElements(
         _ relationship: FastGraphPlan.Relationship,
         _ list: Int,
-        _ taken: AcceptedObject,
+        _ accepted: AcceptedObject,
         _ first: Int,
         _ input: RecordDecoder.Input,
         _ batch: inout RowBatch
     ) -> Bool {
         let destination = relationship.destination
         if input.tokens[list].kind == .object {
-            guard let child = take(list, input, destination, around(taken, relationship, 0), &batch) else {
+            guard let child = take(list, input, destination, owner(accepted, relationship, 0), &batch) else {
                 return false
             }
             children.append(Child(row: Int32(child.row), keyCell: Int32(child.keyCell), key: child.key))
@@ -144,24 +148,24 @@ extension FastGraphDecoder {
         }
         guard input.tokens[list].kind == .array else { return true }
         let isElement = nodes[destination].elementSlot >= 0
-        let owner = batch.rows[taken.row].entity
+        let ownerEntity = batch.rows[accepted.row].entity
         let end = Int(input.tokens[list].next)
         var token = list + 1
         while token < end {
             let next = Int(input.tokens[token].next)
             switch input.tokens[token].kind {
             case .null:
-                if isLossless || taken.isLaidOut { return false }
-                changes.append((.nullElement, owner, plan.names[relationship.index]))
+                if isLossless || accepted.isLaidOut { return false }
+                changes.append((.nullElement, ownerEntity, plan.names[relationship.index]))
                 token = next
                 continue
             case .object: break
             case .array, .string, .number, .boolean: guard isElement else { return false }
             }
-            let around = around(taken, relationship, children.count - first)
-            guard let child = take(token, input, destination, around, &batch) else { return false }
+            let owner = owner(accepted, relationship, children.count - first)
+            guard let child = take(token, input, destination, owner, &batch) else { return false }
             if !relationship.isPositional, isLinked(child, first, relationship, input, batch) {
-                changes.append((.duplicateLink, owner, plan.names[relationship.index]))
+                changes.append((.duplicateLink, ownerEntity, plan.names[relationship.index]))
             } else {
                 children.append(Child(row: Int32(child.row), keyCell: Int32(child.keyCell), key: child.key))
                 // Comparing each with all others is for few of them.

@@ -10,24 +10,24 @@ extension FastGraphDecoder {
         _ node: FastGraphPlan.Node,
         _ decoder: UnsafeMutablePointer<RecordDecoder>,
         _ count: Int,
-        _ around: Owner,
+        _ owner: Owner,
         _ input: RecordDecoder.Input,
         _ batch: borrowing RowBatch
     ) -> Bool {
         guard let layout else { return false }
-        let (cells, presence) = (decoder.pointee.marks.cells, decoder.pointee.marks.presence)
+        let (cells, presence) = (decoder.pointee.scratch.cells, decoder.pointee.scratch.presence)
         var count = count
         func add(_ cell: Cell, _ attribute: Int) {
             cells[count] = cell
             presence[attribute >> 6] |= 1 << UInt64(attribute & 63)
             count += 1
         }
-        for reference in node.references where reference.owner == around.relationship.owner {
+        for reference in node.references where reference.owner == owner.relationship.owner {
             for (offset, attribute) in reference.range.enumerated() {
-                let isNumber = around.keyCell < 0
-                add(isNumber ? .integer(Int64(around.number)) : batch.cells[around.keyCell + offset], attribute)
+                let isNumber = owner.keyCell < 0
+                add(isNumber ? .integer(Int64(owner.number)) : batch.cells[owner.keyCell + offset], attribute)
             }
-            if reference.position >= 0 { add(.integer(Int64(around.index)), reference.position) }
+            if reference.position >= 0 { add(.integer(Int64(owner.index)), reference.position) }
         }
         return append(UnsafeMutableBufferPointer(rebasing: cells[..<count]), presence, node.index, input, batch, layout)
     }
@@ -42,17 +42,17 @@ extension FastGraphDecoder {
     }
 
     /// Finds out whether the batch has said last what the object says whose cells its decoder has.
-    package mutating func statement(
+    package mutating func rowStatus(
         _ node: FastGraphPlan.Node,
         _ decoder: UnsafeMutablePointer<RecordDecoder>,
         _ count: Int,
-        _ around: Owner,
+        _ owner: Owner,
         _ input: RecordDecoder.Input,
         _ batch: inout RowBatch
     ) -> RowStatus {
-        let policy = around.relationship.onConflict
+        let policy = owner.relationship.onConflict
         guard policy == .merge || policy == .replace else { return .unusual }
-        let (cells, presence, key) = (decoder.pointee.marks.cells, decoder.pointee.marks.presence, memory.cells)
+        let (cells, presence, key) = (decoder.pointee.scratch.cells, decoder.pointee.scratch.presence, storage.cells)
         for (place, attribute) in node.identifier.enumerated() {
             guard presence[attribute >> 6] & (1 << UInt64(attribute & 63)) != 0 else { return .unusual }
             var cell = (presence[attribute >> 6] & (1 << UInt64(attribute & 63) - 1)).nonzeroBitCount
@@ -71,7 +71,7 @@ extension FastGraphDecoder {
                 own: own
             )
         }
-        guard statements.remember(digest) else { return .new(digest) }
+        guard recentRows.remember(digest) else { return .new(digest) }
         repeatedEntities.append(node.index)
         for place in node.identifier.indices { batch.cells.append(key[place]) }
         return .repeated(keyCell: batch.cells.count - node.identifier.count, key: digest.key)
@@ -80,7 +80,7 @@ extension FastGraphDecoder {
     /// Lays out a record's own row, whose identifier is its row id, once all of its cells are there.
     func layOut(_ index: Int, _ input: RecordDecoder.Input, _ batch: inout RowBatch, _ layout: DatabaseImage) {
         let row = batch.rows[index]
-        let presence = memory.rowPresence
+        let presence = storage.rowPresence
         for word in 0..<nodes[Int(row.entity)].presenceWords {
             presence[word] = batch.presence[row.firstPresenceWord + word]
         }
@@ -130,30 +130,30 @@ extension FastGraphDecoder {
         _ decoder: UnsafeMutablePointer<RecordDecoder>,
         _ count: Int,
         _ firstValue: Int,
-        _ around: Owner?,
+        _ owner: Owner?,
         _ input: RecordDecoder.Input,
         _ batch: inout RowBatch
     ) -> Bool {
-        let marks = decoder.pointee.marks
+        let scratch = decoder.pointee.scratch
         let firstCell = batch.cells.count
         let firstWord = batch.presence.count
-        batch.cells.append(contentsOf: UnsafeMutableBufferPointer(rebasing: marks.cells[..<count]))
-        for word in marks.presence { batch.presence.append(word) }
+        batch.cells.append(contentsOf: UnsafeMutableBufferPointer(rebasing: scratch.cells[..<count]))
+        for word in scratch.presence { batch.presence.append(word) }
         func add(_ cell: Cell, _ attribute: Int) {
             batch.cells.append(cell)
             batch.presence[firstWord + attribute >> 6] |= 1 << UInt64(attribute & 63)
         }
-        var nested = GraphBatch.Nested(relationship: around?.relationship.index ?? -1)
-        nested.position = around?.index ?? 0
+        var nested = GraphBatch.Nested(relationship: owner?.relationship.index ?? -1)
+        nested.position = owner?.index ?? 0
         for reference in node.references {
             let isAround =
-                around.map { $0.relationship.side == .other && $0.relationship.owner == reference.owner } == true
-            if isAround, let around {
+                owner.map { $0.relationship.side == .other && $0.relationship.owner == reference.owner } == true
+            if isAround, let owner {
                 // What it says itself of the object around is for the long way.
                 if reference.own >= 0, values[firstValue + reference.own] != missing { return false }
                 nested.referenceCell = batch.cells.count
-                let key = around.keyCell
-                if around.isLaidOut { nested.aroundNumber = around.number }
+                let key = owner.keyCell
+                if owner.isLaidOut { nested.aroundNumber = owner.number }
                 for (offset, attribute) in reference.range.enumerated() {
                     add(key < 0 ? .null : batch.cells[key + offset], attribute)
                 }
@@ -166,7 +166,7 @@ extension FastGraphDecoder {
             let relationship = node.relationships[reference.own]
             let value = values[firstValue + reference.own]
             if value == missing {
-                let onConflict = around?.relationship.onConflict ?? node.onConflict
+                let onConflict = owner?.relationship.onConflict ?? node.onConflict
                 let isCleared = onConflict == .replace && relationship.isReplaced
                 if relationship.isRequired || isCleared { return false }
                 continue
@@ -195,7 +195,7 @@ extension FastGraphDecoder {
         batch.rows.append(
             RowBatch.Row(
                 entity: node.index,
-                parent: Int32(around?.row ?? -1),
+                parent: Int32(owner?.row ?? -1),
                 ordinal: input.ordinal,
                 firstCell: firstCell,
                 firstPresenceWord: firstWord,
@@ -211,7 +211,7 @@ extension FastGraphDecoder {
         }
         batch.graph.nested.append(nested)
         // A batch with a layout is of new objects only: their rows say it all.
-        if layout == nil { batch.graph.statements.append(.row(row)) }
+        if layout == nil { batch.graph.operations.append(.row(row)) }
         return true
     }
 

@@ -49,7 +49,7 @@ package struct FastGraphDecoder {
     package let isLossless: Bool
     /// Whether null leaves the list of what an object owns as it is, which is not decoded here.
     let keepsListsAtNull: Bool
-    package let memory: GraphDecoderStorage
+    package let storage: GraphDecoderStorage
     let decoders: UnsafeMutablePointer<RecordDecoder>
     /// Where rows go that are laid out; nil for none.
     package var layout: DatabaseImage?
@@ -59,7 +59,7 @@ package struct FastGraphDecoder {
     private var numbersBefore: [Int32]
     let digester = RowDigester()
     /// What the nested objects of the batch have said last, while it has a layout.
-    package let statements = RecentRowCache()
+    package let recentRows = RecentRowCache()
     /// By entity, how many nested objects of the batch need no row, as they say what was said last.
     private var repeated: [Int64]
     /// The values of the relationships of the objects at hand, by their tokens; -1 for none.
@@ -79,10 +79,10 @@ package struct FastGraphDecoder {
         nodes = plan.nodes
         isLossless = options.isLossless
         keepsListsAtNull = options.mirror != nil
-        memory = GraphDecoderStorage(
+        storage = GraphDecoderStorage(
             plan.plans.map { RecordDecoder(plan: $0, onError: .reject, isLossless: options.isLossless) }
         )
-        decoders = memory.decoders
+        decoders = storage.decoders
         numbers = Array(repeating: 0, count: plan.nodes.count)
         numbersBefore = numbers
         repeated = Array(repeating: 0, count: plan.nodes.count)
@@ -100,7 +100,7 @@ package struct FastGraphDecoder {
     package mutating func begin(_ layout: DatabaseImage?) {
         self.layout = layout
         for index in numbers.indices { (numbers[index], repeated[index]) = (0, 0) }
-        if layout != nil { statements.reset() }
+        if layout != nil { recentRows.reset() }
     }
 
     /// Takes note of rows that the long way has appended: none that come after them are laid out.
@@ -125,23 +125,23 @@ package struct FastGraphDecoder {
         values.removeAll(keepingCapacity: true)
         repeatedEntities.removeAll(keepingCapacity: true)
         isAppendable = plan.isAppendable
-        let before = BatchSavepoint(batch)
+        let savepoint = BatchSavepoint(batch)
         layout?.mark()
         for index in numbers.indices { numbersBefore[index] = numbers[index] }
-        guard let taken = take(input.root, input, entity, nil, &batch) else {
-            before.restore(&batch)
+        guard let accepted = take(input.root, input, entity, nil, &batch) else {
+            savepoint.restore(&batch)
             layout?.goBack()
-            if layout != nil { statements.reset() }
+            if layout != nil { recentRows.reset() }
             for index in numbers.indices { numbers[index] = numbersBefore[index] }
             return false
         }
         for change in changes { batch.ledger.add(change.kind, entity: change.node, attribute: change.attribute) }
-        for (node, note) in notes { decoders[Int(node)].marks.count(note) }
+        for (node, note) in notes { decoders[Int(node)].scratch.count(note) }
         for entity in repeatedEntities { repeated[Int(entity)] += 1 }
         batch.places.append(decoders[entity].place(input))
-        let statements = before.statements..<batch.graph.statements.count
+        let operations = savepoint.operations..<batch.graph.operations.count
         batch.graph.records.append(
-            GraphBatch.Record(row: taken.row, statements: statements, isAppendable: isAppendable)
+            GraphBatch.Record(row: accepted.row, operations: operations, isAppendable: isAppendable)
         )
         return true
     }
@@ -152,17 +152,17 @@ package struct FastGraphDecoder {
     ///
     /// - Parameters:
     ///   - token: its own.
-    ///   - around: the object that it is nested in; nil for a record's own.
+    ///   - owner: the object that it is nested in; nil for a record's own.
     /// - Returns: nil where it is for the long way.
     package mutating func take(
         _ token: Int,
         _ input: RecordDecoder.Input,
         _ entity: Int,
-        _ around: Owner?,
+        _ owner: Owner?,
         _ batch: inout RowBatch
     ) -> AcceptedObject? {
         let node = nodes[entity]
-        let input = around == nil ? input : input.nested(at: token, key: -1)
+        let input = owner == nil ? input : input.nested(at: token, key: -1)
         let decoder = decoders + entity
         if decoder.pointee.find(input) { return nil }
         let firstValue = values.count
@@ -176,58 +176,58 @@ package struct FastGraphDecoder {
         let count = decoder.pointee.fillCells(input, isNoObject: false, &batch)
         guard decoder.pointee.errors.isEmpty, decoder.pointee.unmet.isEmpty else { return nil }
         for change in decoder.pointee.changes { changes.append((change.kind, node.index, change.attribute)) }
-        for index in 0..<decoder.pointee.noteCount { notes.append((node.index, decoder.pointee.marks.notes[index])) }
-        var taken = AcceptedObject(row: -1)
+        for index in 0..<decoder.pointee.noteCount { notes.append((node.index, decoder.pointee.scratch.notes[index])) }
+        var accepted = AcceptedObject(row: -1)
         var digest: RowDigest?
-        if let around, node.isLeaf, layout != nil {
-            switch statement(node, decoder, count, around, input, &batch) {
+        if let owner, node.isLeaf, layout != nil {
+            switch rowStatus(node, decoder, count, owner, input, &batch) {
             case .repeated(let keyCell, let key):
-                (taken.keyCell, taken.key) = (keyCell, key)
-                return taken
+                (accepted.keyCell, accepted.key) = (keyCell, key)
+                return accepted
             case .new(let new): digest = new
             case .unusual: break
             }
         }
         if !node.hasIdentifier {
             numbers[entity] += 1
-            taken.number = numbers[entity]
+            accepted.number = numbers[entity]
         }
-        if let around, node.isLaidOut, layOut(node, decoder, count, around, input, batch) {
+        if let owner, node.isLaidOut, layOut(node, decoder, count, owner, input, batch) {
             batch.bytes.removeLast(batch.bytes.count - firstByte)
-            (taken.row, taken.isLaidOut) = (around.row, true)
+            (accepted.row, accepted.isLaidOut) = (owner.row, true)
         } else {
-            guard append(node, decoder, count, firstValue, around, input, &batch) else { return nil }
-            taken.row = batch.rows.count - 1
-            taken.keyCell = batch.graph.nested[taken.row].keyCell
+            guard append(node, decoder, count, firstValue, owner, input, &batch) else { return nil }
+            accepted.row = batch.rows.count - 1
+            accepted.keyCell = batch.graph.nested[accepted.row].keyCell
         }
         for (place, relationship) in node.relationships.enumerated() {
             let value = Int(values[firstValue + place])
             let isDone =
                 relationship.side == .own
-                ? takeOwn(relationship, value, taken, node, input, &batch)
-                : takeList(relationship, value, taken, node, around, input, &batch)
+                ? takeOwn(relationship, value, accepted, node, input, &batch)
+                : takeList(relationship, value, accepted, node, owner, input, &batch)
             guard isDone else { return nil }
         }
-        if let around {
+        if let owner {
             if node.hasIdentifier {
-                let policy = around.relationship.onConflict
+                let policy = owner.relationship.onConflict
                 let digest =
                     digest
                     ?? digester.digest(
-                        of: taken.row,
+                        of: accepted.row,
                         in: batch,
                         keyWidth: node.identifier.count,
                         presenceWords: node.presenceWords,
                         policy,
                         input
                     )
-                batch.graph.nested[taken.row].digest = digest
-                taken.key = digest.key
+                batch.graph.nested[accepted.row].digest = digest
+                accepted.key = digest.key
             }
         } else if let layout, node.isLaidOutByKey {
-            layOut(taken.row, input, &batch, layout)
+            layOut(accepted.row, input, &batch, layout)
         }
-        return taken
+        return accepted
     }
 
     /// Stand for the token of a value that is not there, and of one that is for the long way.
@@ -238,7 +238,7 @@ package struct FastGraphDecoder {
     private func value(of relationship: FastGraphPlan.Relationship, _ decoder: UnsafeMutablePointer<RecordDecoder>)
         -> Int32
     {
-        let (slots, generation) = (decoder.pointee.marks.slots, decoder.pointee.generation)
+        let (slots, generation) = (decoder.pointee.scratch.slots, decoder.pointee.generation)
         for slot in relationship.slots where slots[slot].generation == generation {
             return slots[slot].token >= 0 ? slots[slot].token : unusual
         }

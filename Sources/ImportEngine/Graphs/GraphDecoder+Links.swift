@@ -23,7 +23,7 @@ extension GraphDecoder {
         _ value: Value,
         of row: Int,
         _ node: Int,
-        _ around: Owner?,
+        _ owner: Owner?,
         _ input: RecordDecoder.Input,
         into batch: inout RowBatch
     ) {
@@ -38,9 +38,9 @@ extension GraphDecoder {
         switch value {
         case .missing:
             // An object that is taken as a whole has no links but those that it states, and that to the object around it.
-            let isPositional = around?.relationship.isPositional == true
-            let onConflict = around?.relationship.description.onConflict ?? plan.nodes[node].plan.onConflict
-            guard isPositional || onConflict == .replace, around?.relationship.inverse != relationship.index,
+            let isPositional = owner?.relationship.isPositional == true
+            let onConflict = owner?.relationship.description.onConflict ?? plan.nodes[node].plan.onConflict
+            guard isPositional || onConflict == .replace, owner?.relationship.inverse != relationship.index,
                 !relationship.description.from.isEmpty
             else { return }
             isEmptied = true
@@ -83,7 +83,7 @@ extension GraphDecoder {
             // A list without elements would add none, and leave those that are there.
             isAppendable = false
             let none = GraphBatch.emptied
-            batch.graph.statements.append(.links(relationship: relationship.index, row: row, targets: none))
+            batch.graph.operations.append(.links(relationship: relationship.index, row: row, targets: none))
             return
         }
         link(relationship, &elements, of: isEmptied ? nil : list, row, node, input, into: &batch)
@@ -100,30 +100,30 @@ extension GraphDecoder {
     ) {
         switch value {
         case .missing, .null, .members: return
-        case .parts: batch.graph.statements.append(.reference(entity: relationship.destination))
+        case .parts: batch.graph.operations.append(.reference(entity: relationship.destination))
         case .token(let token):
             let kind = input.tokens[token].kind
             if kind == .null || kind == .array { return }
             let isObject = kind == .object || plan.nodes[relationship.destination].plan.elementSlot >= 0
             let own = Owner(row: row, node: node, relationship: relationship, index: 0, key: -1, place: -1)
             guard isObject else {
-                batch.graph.statements.append(.reference(entity: relationship.destination))
+                batch.graph.operations.append(.reference(entity: relationship.destination))
                 return
             }
-            if nestedKey(of: token, -1, relationship.destination, around: nil, input, &batch)?.isBare == true {
-                batch.graph.statements.append(.reference(entity: relationship.destination))
+            if nestedKey(of: token, -1, relationship.destination, owner: nil, input, &batch)?.isBare == true {
+                batch.graph.operations.append(.reference(entity: relationship.destination))
                 return
             }
             within(path(of: relationship, in: node), index: -1) {
                 let child = take(
                     input.nested(at: token, key: -1),
                     entity: relationship.destination,
-                    around: own,
+                    owner: own,
                     into: &batch
                 )
                 if child >= 0, batch.graph.nested[child].keyCell < 0 {
                     isAppendable = false
-                    batch.graph.statements.append(.refers(relationship: relationship.index, row: row, to: child))
+                    batch.graph.operations.append(.refers(relationship: relationship.index, row: row, to: child))
                 }
             }
         }
@@ -168,8 +168,8 @@ extension GraphDecoder {
         }
         let targets = first..<batch.graph.targets.count
         noteLinks(relationship, of: row, batch)
-        batch.graph.statements.append(.links(relationship: relationship.index, row: row, targets: targets))
-        for _ in keys { batch.graph.statements.append(.reference(entity: relationship.destination)) }
+        batch.graph.operations.append(.links(relationship: relationship.index, row: row, targets: targets))
+        for _ in keys { batch.graph.operations.append(.reference(entity: relationship.destination)) }
     }
 
     /// The links of an object to the elements of a list, and those of them that are objects.
@@ -223,7 +223,7 @@ extension GraphDecoder {
                     batch.graph.targets.append(GraphBatch.Target(keyCell: -1, row: -1))
                     continue
                 }
-                let around = Owner(
+                let owner = Owner(
                     row: row,
                     node: node,
                     relationship: relationship,
@@ -232,7 +232,7 @@ extension GraphDecoder {
                     place: elements[place].place
                 )
                 let (token, key) = (elements[place].token, elements[place].key)
-                let found = nestedKey(of: token, key, relationship.destination, around: around, input, &batch)
+                let found = nestedKey(of: token, key, relationship.destination, owner: owner, input, &batch)
                 cells = found?.cells
                 if found?.isBare == true {
                     elements[place].isObject = false
@@ -284,8 +284,8 @@ extension GraphDecoder {
         let targets = first..<batch.graph.targets.count
         if let list { checkCount(targets.count + wrong, of: relationship, node, path, list, input) }
         noteLinks(relationship, of: row, batch)
-        batch.graph.statements.append(.links(relationship: relationship.index, row: row, targets: targets))
-        for _ in 0..<references { batch.graph.statements.append(.reference(entity: relationship.destination)) }
+        batch.graph.operations.append(.links(relationship: relationship.index, row: row, targets: targets))
+        for _ in 0..<references { batch.graph.operations.append(.reference(entity: relationship.destination)) }
         for element in elements where element.isObject {
             take(element, of: relationship, path, row, node, input, into: &batch)
         }
@@ -327,7 +327,7 @@ extension GraphDecoder {
         _ input: RecordDecoder.Input,
         into batch: inout RowBatch
     ) {
-        let around = Owner(
+        let owner = Owner(
             row: row,
             node: node,
             relationship: relationship,
@@ -341,14 +341,14 @@ extension GraphDecoder {
             let child = take(
                 input.nested(at: element.token, key: element.key),
                 entity: relationship.destination,
-                around: around,
+                owner: owner,
                 into: &batch
             )
             guard child >= 0, element.target >= 0 else { return }
             batch.graph.targets[element.target].row = child
             if relationship.side == .join, batch.graph.nested[child].keyCell < 0 {
                 isAppendable = false
-                batch.graph.statements.append(.joins(relationship: relationship.index, row: row, to: child))
+                batch.graph.operations.append(.joins(relationship: relationship.index, row: row, to: child))
             }
         }
     }

@@ -13,16 +13,16 @@ extension GraphDecoder {
         _ node: Int,
         chosen: Bool,
         _ stated: [(relationship: GraphPlan.Relationship, value: Value)],
-        _ around: Owner?,
+        _ owner: Owner?,
         _ input: RecordDecoder.Input,
         into batch: inout RowBatch
     ) -> Int {
-        let marks = decoders[node].marks
+        let scratch = decoders[node].scratch
         var lacks = decoders[node].unmet
-        var row = NewRow(firstCell: batch.cells.count, presence: Array(marks.presence))
-        batch.cells.append(contentsOf: UnsafeMutableBufferPointer(rebasing: marks.cells[..<count]))
-        var nested = GraphBatch.Nested(relationship: around?.relationship.index ?? -1)
-        nested.position = around?.index ?? 0
+        var row = NewRow(firstCell: batch.cells.count, presence: Array(scratch.presence))
+        batch.cells.append(contentsOf: UnsafeMutableBufferPointer(rebasing: scratch.cells[..<count]))
+        var nested = GraphBatch.Nested(relationship: owner?.relationship.index ?? -1)
+        nested.position = owner?.index ?? 0
         let rows = plan.nodes[node].rows
         var named: [Named] = []
         if chosen, let column = rows.entityColumn {
@@ -30,15 +30,15 @@ extension GraphDecoder {
             batch.bytes += name
             row.add(.text(.batchText, offset: batch.bytes.count - name.count, length: name.count), column, &batch)
         }
-        for (owner, range) in rows.references.sorted(by: { $0.value.lowerBound < $1.value.lowerBound }) {
-            let own = stated.first { $0.relationship.owner == owner && $0.relationship.side == .own }
-            let isAround = around.map { $0.relationship.side == .other && $0.relationship.owner == owner } == true
+        for (holder, range) in rows.references.sorted(by: { $0.value.lowerBound < $1.value.lowerBound }) {
+            let own = stated.first { $0.relationship.owner == holder && $0.relationship.side == .own }
+            let isAround = owner.map { $0.relationship.side == .other && $0.relationship.owner == holder } == true
             let cells = own.flatMap { relationship, value in
                 reference(
                     relationship,
                     value,
                     node,
-                    around,
+                    owner,
                     isAround,
                     &lacks,
                     &named,
@@ -49,15 +49,15 @@ extension GraphDecoder {
             if let cells {
                 if case (_, .missing)? = own { batch.graph.unsaid.append(batch.cells.count) }
                 for (attribute, cell) in zip(range, cells) { row.add(cell, attribute, &batch) }
-            } else if isAround, let around {
+            } else if isAround, let owner {
                 nested.referenceCell = batch.cells.count
-                let key = batch.graph.nested[around.row].keyCell
+                let key = batch.graph.nested[owner.row].keyCell
                 for (offset, attribute) in range.enumerated() {
                     row.add(key < 0 ? .null : batch.cells[key + offset], attribute, &batch)
                 }
             }
-            guard isAround, let around, let position = rows.positions[owner] else { continue }
-            if let cells, !isKey(cells, ofRow: around.row, batch, input) {
+            guard isAround, let owner, let position = rows.positions[holder] else { continue }
+            if let cells, !isKey(cells, ofRow: owner.row, batch, input) {
                 // It says that it belongs to another object, whose list it is not in.
                 row.add(.null, position, &batch)
             } else {
@@ -66,15 +66,15 @@ extension GraphDecoder {
             }
         }
         if plan.nodes[node].needsKey { nested.keyCell = appendKey(of: node, row, &batch) }
-        let index = append(row, nested, parent: around?.row ?? -1, node, lacks, input, &batch)
+        let index = append(row, nested, parent: owner?.row ?? -1, node, lacks, input, &batch)
         for name in named {
             isAppendable = false
-            let statement = GraphBatch.LinkOperation.names(
+            let operation = GraphBatch.LinkOperation.names(
                 relationship: name.relationship,
                 row: index,
                 valueCell: batch.cells.count
             )
-            batch.graph.statements.append(statement)
+            batch.graph.operations.append(operation)
             batch.cells += name.values
         }
         return index
@@ -157,7 +157,7 @@ extension GraphDecoder {
             )
             batch.graph.nested[row].digest = digest
         }
-        batch.graph.statements.append(.row(batch.rows.count - 1))
+        batch.graph.operations.append(.row(batch.rows.count - 1))
         return batch.rows.count - 1
     }
 
@@ -201,7 +201,7 @@ extension GraphDecoder {
         _ relationship: GraphPlan.Relationship,
         _ value: Value,
         _ node: Int,
-        _ around: Owner?,
+        _ owner: Owner?,
         _ isAround: Bool,
         _ lacks: inout [RecordError],
         _ named: inout [Named],
@@ -221,7 +221,7 @@ extension GraphDecoder {
             return nil
         }
         func nested(_ token: Int) -> [Cell] {
-            guard let key = nestedKey(of: token, -1, relationship.destination, around: nil, input, &batch) else {
+            guard let key = nestedKey(of: token, -1, relationship.destination, owner: nil, input, &batch) else {
                 return nulls
             }
             checkIsMet(relationship, key.cells, isNamed: false, node, at: path, token, input, batch)
@@ -229,9 +229,9 @@ extension GraphDecoder {
         }
         switch value {
         case .missing:
-            let onConflict = around?.relationship.description.onConflict ?? plan.nodes[node].plan.onConflict
+            let onConflict = owner?.relationship.description.onConflict ?? plan.nodes[node].plan.onConflict
             // What it is nested in says it.
-            let isAround = isAround || around?.relationship.inverse == relationship.index
+            let isAround = isAround || owner?.relationship.inverse == relationship.index
             if relationship.isRequired, !isAround {
                 let error = decoders[node].error(
                     .missingValue,
@@ -427,29 +427,29 @@ extension GraphDecoder {
         of token: Int,
         _ key: Int,
         _ entity: Int,
-        around: Owner?,
+        owner: Owner?,
         _ input: RecordDecoder.Input,
         _ batch: inout RowBatch
     ) -> (cells: [Cell], isBare: Bool)? {
         let plan = plan.nodes[entity].plan
         guard !plan.identifier.isEmpty else { return nil }
         let own = input.nested(at: token, key: key)
-        let index = max(0, around?.place ?? 0)
-        decoders[entity].surroundings = RecordDecoder.OwnerContext(
+        let index = max(0, owner?.place ?? 0)
+        decoders[entity].ownerContext = RecordDecoder.OwnerContext(
             onConflict: .merge,
             isPositional: false,
             index: index,
             values: [:]
         )
         guard !decoders[entity].find(own) else { return nil }
-        if plan.indexSlot >= 0, around?.isInList == true {
+        if plan.indexSlot >= 0, owner?.isInList == true {
             decoders[entity].fill(plan.indexSlot, RecordDecoder.indexToken)
         }
-        let reference = around.flatMap { self.plan.nodes[entity].rows.references[$0.relationship.owner] }
+        let reference = owner.flatMap { self.plan.nodes[entity].rows.references[$0.relationship.owner] }
         var cells: [Cell] = []
         for attribute in plan.identifier {
-            if let around, let reference, reference.contains(attribute) {
-                let key = batch.graph.nested[around.row].keyCell
+            if let owner, let reference, reference.contains(attribute) {
+                let key = batch.graph.nested[owner.row].keyCell
                 cells.append(key < 0 ? .null : batch.cells[key + attribute - reference.lowerBound])
                 continue
             }

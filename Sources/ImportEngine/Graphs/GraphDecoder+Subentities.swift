@@ -24,7 +24,7 @@ extension GraphDecoder {
     /// - Returns: nil where there is none, which is an error, or where it is not known yet.
     package func kind(
         of entity: Int,
-        _ around: Owner?,
+        _ owner: Owner?,
         _ input: RecordDecoder.Input,
         into batch: inout RowBatch
     ) -> Int? {
@@ -35,7 +35,7 @@ extension GraphDecoder {
                 isOpen = true
                 return nil
             }
-            if storedEntities != nil, let cells = identifier(of: entity, around, input, &batch) {
+            if storedEntities != nil, let cells = identifier(of: entity, owner, input, &batch) {
                 if let stored = storedKind(of: entity, cells, input, batch) {
                     guard let kind = merged(stored, chosen, asked: entity) else {
                         wrongEntity(entity, chosen, stored, input)
@@ -98,12 +98,12 @@ extension GraphDecoder {
 
     private func identifier(
         of entity: Int,
-        _ around: Owner?,
+        _ owner: Owner?,
         _ input: RecordDecoder.Input,
         _ batch: inout RowBatch
     ) -> [Cell]? {
-        let key = around?.key ?? input.recordKey
-        return nestedKey(of: input.root, key, entity, around: around, input, &batch)?.cells
+        let key = owner?.key ?? input.recordKey
+        return nestedKey(of: input.root, key, entity, owner: owner, input, &batch)?.cells
     }
 
     /// The entity of an object that is stored, or that the record at hand has already.
@@ -142,7 +142,7 @@ extension GraphDecoder {
 
     /// The first value of an object that may name its subentity, and its slot.
     private func subentityValue(of entity: Int, _ input: RecordDecoder.Input) -> (slot: Int, token: Int)? {
-        decoders[entity].surroundings = nil
+        decoders[entity].ownerContext = nil
         _ = decoders[entity].find(input)
         for slot in plan.nodes[entity].subentitySlots {
             if let token = decoders[entity].token(inSlot: slot) { return (slot, token) }

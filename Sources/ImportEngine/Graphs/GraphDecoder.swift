@@ -106,15 +106,15 @@ package final class GraphDecoder {
         isAppendable = plan.isAppendable
         decided.removeAll(keepingCapacity: true)
         isOpen = false
-        let before = BatchSavepoint(batch)
+        let savepoint = BatchSavepoint(batch)
         let row = batch.rows.count
-        take(input, entity: entity, around: nil, into: &batch)
+        take(input, entity: entity, owner: nil, into: &batch)
         if isOpen {
-            before.restore(&batch)
+            savepoint.restore(&batch)
             return leaveOpen(input, entity: entity, into: &batch)
         }
         guard errors.isEmpty else {
-            before.restore(&batch)
+            savepoint.restore(&batch)
             let name = plan.nodes[entity].plan.entity.name
             let all = (errors + nulled.map(\.error)).map { $0.of(name) }.sorted { $0.byteOffset < $1.byteOffset }
             batch.reject(decoders[entity].reject(input, errors: all))
@@ -124,7 +124,7 @@ package final class GraphDecoder {
         append(
             GraphBatch.Record(
                 row: row,
-                statements: before.statements..<batch.graph.statements.count,
+                operations: savepoint.operations..<batch.graph.operations.count,
                 isAppendable: isAppendable
             ),
             entity,
@@ -138,12 +138,12 @@ package final class GraphDecoder {
         _ = decoders[entity].find(input)
         let row = NewRow(
             firstCell: batch.cells.count,
-            presence: Array(repeating: 0, count: decoders[entity].marks.presence.count)
+            presence: Array(repeating: 0, count: decoders[entity].scratch.presence.count)
         )
         let index = append(row, GraphBatch.Nested(relationship: -1), parent: -1, entity, [], input, &batch)
-        let end = batch.graph.statements.count
+        let end = batch.graph.operations.count
         append(
-            GraphBatch.Record(row: index, statements: end..<end, isAppendable: false, isOpen: true),
+            GraphBatch.Record(row: index, operations: end..<end, isAppendable: false, isOpen: true),
             entity,
             input,
             &batch
@@ -166,7 +166,7 @@ package final class GraphDecoder {
         for change in changes {
             batch.ledger.add(change.kind, entity: Int32(change.entity), attribute: change.attribute)
         }
-        for (entity, note) in notes { decoders[entity].marks.count(note) }
+        for (entity, note) in notes { decoders[entity].scratch.count(note) }
         for (entity, attribute, error) in nulled {
             batch.count([error.of(name)], nulled: [attribute], entity: Int32(entity), ordinal: input.ordinal)
         }
@@ -250,17 +250,17 @@ package final class GraphDecoder {
     package func take(
         _ input: RecordDecoder.Input,
         entity: Int,
-        around: Owner?,
+        owner: Owner?,
         into batch: inout RowBatch
     ) -> Int {
-        guard let node = kind(of: entity, around, input, into: &batch) else { return -1 }
-        let isNoObject = find(input, node, around, batch)
+        guard let node = kind(of: entity, owner, input, into: &batch) else { return -1 }
+        let isNoObject = find(input, node, owner, batch)
         let stated = plan.nodes[node].relationships.map { found($0, in: node) }
         let count = decoders[node].fillCells(input, isNoObject: isNoObject, &batch)
         collect(node)
-        let row = append(count, node, chosen: node != entity, stated, around, input, into: &batch)
+        let row = append(count, node, chosen: node != entity, stated, owner, input, into: &batch)
         for (relationship, value) in stated {
-            state(relationship, value, of: row, node, around, input, into: &batch)
+            state(relationship, value, of: row, node, owner, input, into: &batch)
         }
         return row
     }
@@ -268,26 +268,26 @@ package final class GraphDecoder {
     private func find(
         _ input: RecordDecoder.Input,
         _ node: Int,
-        _ around: Owner?,
+        _ owner: Owner?,
         _ batch: borrowing RowBatch
     ) -> Bool {
-        guard let around else {
-            decoders[node].surroundings = nil
+        guard let owner else {
+            decoders[node].ownerContext = nil
             return decoders[node].find(input)
         }
         let entityPlan = plan.nodes[node].plan
         var values: [Int: Cell] = [:]
         for (slot, attribute) in entityPlan.parentSlots {
-            values[slot] = cell(of: attribute, inRow: around.row, node: around.node, batch)
+            values[slot] = cell(of: attribute, inRow: owner.row, node: owner.node, batch)
         }
-        decoders[node].surroundings = RecordDecoder.OwnerContext(
-            onConflict: around.relationship.description.onConflict,
-            isPositional: around.relationship.isToldByPlace,
-            index: max(0, around.place),
+        decoders[node].ownerContext = RecordDecoder.OwnerContext(
+            onConflict: owner.relationship.description.onConflict,
+            isPositional: owner.relationship.isToldByPlace,
+            index: max(0, owner.place),
             values: values
         )
         let isNoObject = decoders[node].find(input)
-        if entityPlan.indexSlot >= 0, around.isInList {
+        if entityPlan.indexSlot >= 0, owner.isInList {
             decoders[node].fill(entityPlan.indexSlot, RecordDecoder.indexToken)
         }
         for slot in values.keys { decoders[node].fill(slot, RecordDecoder.parentToken) }
@@ -325,7 +325,7 @@ package final class GraphDecoder {
             decoders[node].unmet = decoders[node].unmet.map { $0.moved(to: keyPath($0.keyPath)) }
         }
         for change in decoders[node].changes { changes.append((change.kind, node, change.attribute)) }
-        for index in 0..<decoders[node].noteCount { notes.append((node, decoders[node].marks.notes[index])) }
+        for index in 0..<decoders[node].noteCount { notes.append((node, decoders[node].scratch.notes[index])) }
     }
 
     /// What an object has for a relationship, and the relationship with the slot that has it.
@@ -356,15 +356,15 @@ package final class GraphDecoder {
 extension RecordDecoder {
     /// The token that fills a slot of the record at hand; nil where none does.
     package func token(inSlot slot: Int) -> Int? {
-        guard marks.slots[slot].generation == generation else { return nil }
-        let token = Int(marks.slots[slot].token)
+        guard scratch.slots[slot].generation == generation else { return nil }
+        let token = Int(scratch.slots[slot].token)
         return token >= 0 ? token : nil
     }
 
     /// What fills a slot of the record at hand; nil where nothing does.
     fileprivate func value(inSlot slot: Int) -> GraphDecoder.Value? {
-        guard marks.slots[slot].generation == generation else { return nil }
-        let token = Int(marks.slots[slot].token)
+        guard scratch.slots[slot].generation == generation else { return nil }
+        let token = Int(scratch.slots[slot].token)
         // What covers it is no object: there is nothing.
         return token >= 0 ? .token(token) : .null(Self.covered(token))
     }

@@ -31,10 +31,10 @@ struct ImportPhase<Store: OrderedDestination> {
         let feed = try ChunkFeed(run)
         let writers = try destination.writers(run.job, model, started: run.started, context.interruption)
         defer { try? writers.close() }
-        let stage = ImportWorkers(run, model, writers)
+        let workers = ImportWorkers(run, model, writers)
         let fault: ImportError?
         do {
-            fault = try stage.run { try feed.feed($0, keepsAll: false) }
+            fault = try workers.run { try feed.feed($0, keepsAll: false) }
         } catch let error as ImportError where error.reason == .sourceChanged && !run.job.takesChunks {
             // They are cut from something else than what is in the store.
             try JobChunks.drop(of: run.job, in: run.directory)

@@ -14,7 +14,7 @@ package final class ImportWorkers<Writers: BatchWriterFactory>: Sendable {
     private let model: ModelDescription
     private let writers: Writers
     private let queue: ChunkQueue
-    private let turn = CommitSequencer()
+    private let sequencer = CommitSequencer()
     private let keepsChunks: Bool
     /// Only the worker whose turn it is to commit changes it.
     private let state: Mutex<Writers.Writer.Progress>
@@ -53,7 +53,7 @@ package final class ImportWorkers<Writers: BatchWriterFactory>: Sendable {
     /// Stops all workers at their next safe point.
     private func fail(_ error: any Error) {
         queue.fail(error)
-        turn.fail(error)
+        sequencer.fail(error)
     }
 
     /// One worker's life: until there are no more chunks.
@@ -109,13 +109,13 @@ package final class ImportWorkers<Writers: BatchWriterFactory>: Sendable {
         _ item: ChunkQueue.Item,
         _ decoder: ChunkDecoder,
         _ writer: Writer,
-        _ stock: inout BatchPool
+        _ batchPool: inout BatchPool
     ) throws {
         try open(item.chunk, skipping: item.committed, decoder, writer)
         var decoded: [BoxedBatch] = []
         repeat {
-            decodeAhead(item, decoder, into: &decoded, &stock)
-            try turn.wait(for: item.turn)
+            decodeAhead(item, decoder, into: &decoded, &batchPool)
+            try sequencer.wait(for: item.turn)
             do {
                 for batch in decoded {
                     try context.interruption.check()
@@ -126,10 +126,10 @@ package final class ImportWorkers<Writers: BatchWriterFactory>: Sendable {
                 try reopen(item.chunk, decoder, writer)
             }
             // The first one is on top: each gets the memory of one like it, as a chunk's last batch is often a small one.
-            for batch in decoded.reversed() { stock.give(batch) }
+            for batch in decoded.reversed() { batchPool.give(batch) }
             decoded.removeAll(keepingCapacity: true)
         } while !decoder.isExhausted
-        turn.finish(item.turn)
+        sequencer.finish(item.turn)
         if !keepsChunks { try item.chunk.directory.remove(chunk: item.chunk.entry.number) }
     }
 
@@ -138,20 +138,20 @@ package final class ImportWorkers<Writers: BatchWriterFactory>: Sendable {
         _ item: ChunkQueue.Item,
         _ decoder: ChunkDecoder,
         into decoded: inout [BoxedBatch],
-        _ stock: inout BatchPool
+        _ batchPool: inout BatchPool
     ) {
         let allowance = max(context.options.chunkSize, 1 << 20)
         let commitEvery = context.options.commitEvery
         var (footprint, next) = (0, 0)
         // Batches of related entities may take that much each, so the next one is estimated.
         while !decoder.isExhausted, footprint < allowance, footprint + next <= allowance + allowance / 4 {
-            let batch = stock.take()
+            let batch = batchPool.take()
             let recordsLeft = decoder.recordsLeft
             decoder.decode(upTo: commitEvery, into: &batch.content)
             let own = batch.content.footprint
             footprint += own
             decoded.append(batch)
-            if turn.isCurrent(item.turn) { return }
+            if sequencer.isCurrent(item.turn) { return }
             next = own / max(1, recordsLeft - decoder.recordsLeft) * min(commitEvery, decoder.recordsLeft)
         }
     }

@@ -18,7 +18,7 @@ package struct InferPhase {
         context.progress.update { $0.phase = .inferring }
         let feed = try ChunkFeed(run)
         let continued = try run.continued ?? run.journal.continuedEntities(of: run.job)
-        let stage = InferenceWorkers(
+        let inference = InferenceWorkers(
             sources: run.job.sources,
             options: run.job.options,
             removesChunks: false,
@@ -26,8 +26,8 @@ package struct InferPhase {
             progress: context.progress,
             interruption: context.interruption
         )
-        let fault = try stage.run(workers: context.options.workers) { try feed.feed($0, keepsAll: true) }
-        try adopt(stage, fault)
+        let fault = try inference.run(workers: context.options.workers) { try feed.feed($0, keepsAll: true) }
+        try adopt(inference, fault)
         AllocatorTrim.giveBack()
         // Its sources are at their ends.
         run.open = [:]
@@ -38,7 +38,7 @@ package struct InferPhase {
     }
 
     /// Gives the job the model of all records; where the store or what was asked for does not allow that, nothing is changed.
-    private mutating func adopt(_ stage: InferenceWorkers, _ fault: ImportError?) throws {
+    private mutating func adopt(_ inference: InferenceWorkers, _ fault: ImportError?) throws {
         var notices: [MessageText] = []
         var (isInferred, fitsIndexes) = (false, false)
         let adopted: JobModelResult
@@ -46,7 +46,7 @@ package struct InferPhase {
             adopted = try run.journal.adopt(by: run.job, context.transformers, isFinal: fault == nil) {
                 stored,
                 isTaken in
-                let inferred = try stage.model(
+                let inferred = try inference.model(
                     textsHaveNUL: context.textsHaveNUL ?? run.destination.textsHaveNUL,
                     continuing: run.continued ?? stored,
                     isTaken: isTaken

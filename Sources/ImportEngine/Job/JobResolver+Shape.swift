@@ -48,7 +48,7 @@ extension JobResolver {
             let (opener, interruption) = (self.planner.opener, self.planner.interruption)
             return JobPlanner(options: job.options, opener: opener, interruption: interruption, announce: announce)
         }
-        let opening = JobResolver(
+        let resolver = JobResolver(
             store: store,
             options: job.options,
             run: run,
@@ -58,7 +58,7 @@ extension JobResolver {
             journal: journal
         )
         func shapes() throws -> [SourceShape] {
-            try planner { _ in }.shapes(arguments) { try opening.known(of: $0, excluding: job.id) }.map(\.shape)
+            try planner { _ in }.shapes(arguments) { try resolver.known(of: $0, excluding: job.id) }.map(\.shape)
         }
         // Of a job that has records, chunks may be all that is needed.
         guard let shapes = try marker.recordOrdinal == 0 || hasGrown ? shapes() : try? shapes() else { return nil }
@@ -71,7 +71,7 @@ extension JobResolver {
                 "\(job.sources[changed].description.displayName): \(how) than when the import stopped, which begins anew"
             )
         }
-        return try opening.begin(arguments, nil, replacing: job)
+        return try resolver.begin(arguments, nil, replacing: job)
     }
 }
 

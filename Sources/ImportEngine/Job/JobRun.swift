@@ -16,7 +16,7 @@ package struct JobRun {
     package let journal: any Journal
     package let directory: ChunkDirectory
     /// nil where this run begins the job.
-    package let before: PreviousRun?
+    package let previous: PreviousRun?
     /// Time that the job had taken before, in seconds.
     package let secondsBefore: Double
     package let started: ContinuousClock.Instant
@@ -93,12 +93,12 @@ package struct JobRun {
     ///
     /// - Returns: what this run ends with.
     package func refuse(_ error: ImportError) throws -> any Error {
-        guard let before else {
+        guard let previous else {
             abandon()
             return error
         }
-        let state = before.state == .running ? .interrupted : before.state
-        try journal.putBack(job, state, before.message, seconds: seconds, before.indexes)
+        let state = previous.state == .running ? .interrupted : previous.state
+        try journal.putBack(job, state, previous.message, seconds: seconds, previous.indexes)
         return Refusal(error: error)
     }
 

@@ -90,10 +90,10 @@ package struct StartPhase {
             throw error
         }
         // Nor is a job that is restarted removed for an option that does not fit.
-        let before = replaced.map { _ in
+        let previous = replaced.map { _ in
             JobRun.PreviousRun(state: .interrupted, message: nil, indexes: StoreIndexes(wanted: []))
         }
-        return run(job, open, in: directory, before, secondsBefore: 0, journal)
+        return run(job, open, in: directory, previous, secondsBefore: 0, journal)
     }
 
     // MARK: A job that is there
@@ -104,8 +104,8 @@ package struct StartPhase {
         let directory = try JobChunks(journal: journal, store: context.store).open(of: &job, context.options)
         let indexes = try journal.resume(job, building: StoreIndexes(wanted: context.options.indexes))
         try journal.removeLeftFiles()
-        let before = JobRun.PreviousRun(state: interrupted.state, message: interrupted.message, indexes: indexes)
-        var run = run(job, [:], in: directory, before, secondsBefore: try journal.marker(of: job).seconds, journal)
+        let previous = JobRun.PreviousRun(state: interrupted.state, message: interrupted.message, indexes: indexes)
+        var run = run(job, [:], in: directory, previous, secondsBefore: try journal.marker(of: job).seconds, journal)
         run.isGiven = isGiven
         return run
     }
@@ -114,7 +114,7 @@ package struct StartPhase {
         _ job: StoredJob,
         _ open: [Int: SourceStream],
         in directory: ChunkDirectory,
-        _ before: JobRun.PreviousRun?,
+        _ previous: JobRun.PreviousRun?,
         secondsBefore: Double,
         _ journal: any Journal
     ) -> JobRun {
@@ -123,7 +123,7 @@ package struct StartPhase {
             destination: destination,
             journal: journal,
             directory: directory,
-            before: before,
+            previous: previous,
             secondsBefore: secondsBefore,
             started: started,
             continued: continued,

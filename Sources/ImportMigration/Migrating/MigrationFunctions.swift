@@ -64,9 +64,9 @@ enum MigrationFunctions {
             }
         }
         for target in map.targets {
-            for kind in target.sources.flatMap(\.kinds) {
-                for attribute in map.new.hierarchy.attributes(of: kind.new) where attribute.isGenerated {
-                    let entity = map.new.entities[map.new.home(of: kind.new)].name
+            for pair in target.sources.flatMap(\.pairs) {
+                for attribute in map.new.hierarchy.attributes(of: pair.new) where attribute.isGenerated {
+                    let entity = map.new.entities[map.new.home(of: pair.new)].name
                     let make = uuids(attribute, of: entity)
                     let name = generated(attribute, of: entity)
                     try MigrationFunction.add(name, argumentCount: -1, to: database) { make($0) }
@@ -78,9 +78,9 @@ enum MigrationFunctions {
     private static func conversions(_ map: MigrationMapping) -> [(AttributeDescription, AttributeDescription)] {
         var all: [(AttributeDescription, AttributeDescription)] = []
         for target in map.targets {
-            for kind in target.sources.flatMap(\.kinds) {
-                for attribute in map.new.hierarchy.attributes(of: kind.new) {
-                    guard let before = map.match.attribute(attribute.name, of: kind.new, in: kind.old),
+            for pair in target.sources.flatMap(\.pairs) {
+                for attribute in map.new.hierarchy.attributes(of: pair.new) {
+                    guard let before = map.match.attribute(attribute.name, of: pair.new, in: pair.old),
                         ValueConversion(old: before, new: attribute).needsCheck
                     else { continue }
                     all.append((before, attribute))

@@ -5,11 +5,11 @@ extension MigrationMapping {
     // MARK: Keys
 
     /// The key that a row of an old entity, under an alias, has in the new model as one of an entity.
-    func key(_ kind: EntityPair, _ alias: String) throws -> [CellExpression] {
-        guard let target = target(ofNew: kind.new) else { return [] }
-        return try new.key(of: kind.new).map { column in
+    func key(_ pair: EntityPair, _ alias: String) throws -> [CellExpression] {
+        guard let target = target(ofNew: pair.new) else { return [] }
+        return try new.key(of: pair.new).map { column in
             let own = target.table.columns.first { $0.name.hasSameBytes(as: column.name) } ?? column
-            return try cell(own, of: target, kind, alias)
+            return try cell(own, of: target, pair, alias)
         }
     }
 
@@ -22,34 +22,34 @@ extension MigrationMapping {
     /// References to an old entity as ones to a new entity.
     ///
     /// - Parameter references: the columns with the old key.
-    func converted(_ references: [CellExpression], _ kind: EntityPair) throws -> [CellExpression] {
-        if let direct = direct(references, kind) { return direct }
-        let conditions = zip(oldKey(kind.old, "t"), references).map { "\($0) = \($1.sql)" }.joined(separator: " AND ")
-        return try key(kind, "t").map {
-            CellExpression(sql: "(SELECT \($0.sql) FROM \(table(ofOld: kind.old)) AS t WHERE \(conditions))")
+    func converted(_ references: [CellExpression], _ pair: EntityPair) throws -> [CellExpression] {
+        if let direct = direct(references, pair) { return direct }
+        let conditions = zip(oldKey(pair.old, "t"), references).map { "\($0) = \($1.sql)" }.joined(separator: " AND ")
+        return try key(pair, "t").map {
+            CellExpression(sql: "(SELECT \($0.sql) FROM \(table(ofOld: pair.old)) AS t WHERE \(conditions))")
         }
     }
 
     /// Whether references to an old entity have all that those to the new one need.
-    func isDirect(_ kind: EntityPair) -> Bool {
-        let references = old.key(of: kind.old).map { CellExpression(sql: $0.name) }
-        return direct(references, kind) != nil
+    func isDirect(_ pair: EntityPair) -> Bool {
+        let references = old.key(of: pair.old).map { CellExpression(sql: $0.name) }
+        return direct(references, pair) != nil
     }
 
-    private func direct(_ references: [CellExpression], _ kind: EntityPair) -> [CellExpression]? {
-        let (before, after) = (old.key(of: kind.old), new.key(of: kind.new))
+    private func direct(_ references: [CellExpression], _ pair: EntityPair) -> [CellExpression]? {
+        let (before, after) = (old.key(of: pair.old), new.key(of: pair.new))
         guard before.count == references.count else { return nil }
         var cells: [CellExpression] = []
         for (place, column) in after.enumerated() {
             switch column.role {
             case .rowID:
-                guard before.count == 1, before[0].role == .rowID, let target = target(ofNew: kind.new) else {
+                guard before.count == 1, before[0].role == .rowID, let target = target(ofNew: pair.new) else {
                     return nil
                 }
-                let offset = offset(of: old.home(of: kind.old), in: target)
+                let offset = offset(of: old.home(of: pair.old), in: target)
                 cells.append(offset.isEmpty ? references[0] : CellExpression(sql: references[0].sql + offset))
             case .attribute:
-                guard let own = match.attribute(column.attribute.name, of: kind.new, in: kind.old),
+                guard let own = match.attribute(column.attribute.name, of: pair.new, in: pair.old),
                     let index = before.firstIndex(where: {
                         $0.role == .attribute && $0.attribute.name.hasSameBytes(as: own.name)
                     })
@@ -57,8 +57,8 @@ extension MigrationMapping {
                 cells.append(converted(own, column.attribute, references[index]))
             case .reference:
                 guard after.count == before.count, before[place].role == .reference,
-                    let parent = new.parentRelationship(of: kind.new),
-                    let former = old.parentRelationship(of: kind.old),
+                    let parent = new.parentRelationship(of: pair.new),
+                    let former = old.parentRelationship(of: pair.old),
                     match.links(of: parent)?.owner == former,
                     before[place].attribute.type == column.attribute.type
                 else { return nil }
@@ -118,7 +118,7 @@ extension MigrationMapping {
         guard let holder = placement.holder else { return nil }
         let table = old.table(of: holder)
         let columns = old.references(of: links.owner).map { column($0.name, of: table, alias).sql + " IS NOT NULL" }
-        let own = MigrationMapping.kinds(ofHome: old.home(of: holder), old).filter {
+        let own = MigrationMapping.entities(ofHome: old.home(of: holder), old).filter {
             old.hierarchy.chain(of: $0).contains(holder)
         }
         return (columns + [condition(own, ofOld: old.home(of: holder), alias)].compactMap(\.self))
@@ -146,7 +146,7 @@ extension MigrationMapping {
     // MARK: Cells
 
     /// The reference columns of a relationship, in rows of an old entity under an alias.
-    func references(of relationship: Int, _ kind: EntityPair, _ alias: String) throws -> [CellExpression] {
+    func references(of relationship: Int, _ pair: EntityPair, _ alias: String) throws -> [CellExpression] {
         let placement = new.relationships[relationship]
         let count = new.references(of: relationship).count
         guard let holder = placement.holderSide, let links = match.links(of: relationship) else {
@@ -191,14 +191,14 @@ extension MigrationMapping {
     }
 
     /// The index in its list, in rows of an old entity under an alias.
-    func position(of relationship: Int, _ kind: EntityPair, _ alias: String) throws -> CellExpression {
+    func position(of relationship: Int, _ pair: EntityPair, _ alias: String) throws -> CellExpression {
         let placement = new.relationships[relationship]
         guard let holder = placement.holderSide, let links = match.links(of: relationship) else { return .null }
         if isInPlace(relationship, links), let order = order(at: holder, links, alias) { return order }
         if !isInPlace(relationship, links), let order = order(at: holder, links, "l") {
             return ofFirstLink(order, holder, links, alias)
         }
-        let references = try references(of: relationship, kind, alias).map(\.sql)
+        let references = try references(of: relationship, pair, alias).map(\.sql)
         let isThere = references.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
         let list = references.joined(separator: ", ")
         return CellExpression(

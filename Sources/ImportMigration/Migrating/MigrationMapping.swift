@@ -17,7 +17,7 @@ struct MigrationMapping: Sendable {
     struct Source: Sendable {
         /// The entity whose table it is, in the old model.
         let home: Int
-        let kinds: [EntityPair]
+        let pairs: [EntityPair]
         /// Whether all of the table's rows are meant.
         let isWhole: Bool
     }
@@ -62,9 +62,9 @@ struct MigrationMapping: Sendable {
         self.targets = targets
         places = Dictionary(targets.enumerated().map { ($1.home, $0) }) { first, _ in first }
         var attributes: [Int: [BytewiseString: AttributeDescription]] = [:]
-        for kind in targets.flatMap({ $0.sources.flatMap(\.kinds) }) {
-            attributes[kind.new] = Dictionary(
-                new.hierarchy.attributes(of: kind.new).map { (ExistingEntity.folded($0.column), $0) },
+        for pair in targets.flatMap({ $0.sources.flatMap(\.pairs) }) {
+            attributes[pair.new] = Dictionary(
+                new.hierarchy.attributes(of: pair.new).map { (ExistingEntity.folded($0.column), $0) },
                 uniquingKeysWith: { first, _ in first }
             )
         }
@@ -77,25 +77,29 @@ struct MigrationMapping: Sendable {
     }
 
     /// The entities whose rows are in the table of an entity that is its own home.
-    static func kinds(ofHome home: Int, _ layout: ModelLayout) -> [Int] {
+    static func entities(ofHome home: Int, _ layout: ModelLayout) -> [Int] {
         layout.hierarchy.subentities(of: home).filter { layout.home(of: $0) == home }
     }
 
     private static func sources(of home: Int, _ match: ModelMatch, _ present: Set<BytewiseString>) -> [Source] {
-        var kinds: [Int: [EntityPair]] = [:]
-        for entity in Self.kinds(ofHome: home, match.new) {
+        var pairs: [Int: [EntityPair]] = [:]
+        for entity in Self.entities(ofHome: home, match.new) {
             guard let before = match.entities[entity], match.old.hasTable(before),
                 present.contains(ExistingEntity.folded(match.old.table(of: before)))
             else { continue }
-            kinds[match.old.home(of: before), default: []].append(EntityPair(old: before, new: entity))
+            pairs[match.old.home(of: before), default: []].append(EntityPair(old: before, new: entity))
         }
         let first = match.entities[home].map { match.old.home(of: $0) }
         // The table's own rows keep their row ids, and so come first.
-        let order = kinds.keys.sorted { ($0 == first ? -1 : $0) < ($1 == first ? -1 : $1) }
+        let order = pairs.keys.sorted { ($0 == first ? -1 : $0) < ($1 == first ? -1 : $1) }
         return order.map { source in
-            let all = Self.kinds(ofHome: source, match.old).filter { !match.old.entities[$0].isAbstract }
-            let own = kinds[source] ?? []
-            return Source(home: source, kinds: own, isWhole: all.allSatisfy { kind in own.contains { $0.old == kind } })
+            let all = Self.entities(ofHome: source, match.old).filter { !match.old.entities[$0].isAbstract }
+            let own = pairs[source] ?? []
+            return Source(
+                home: source,
+                pairs: own,
+                isWhole: all.allSatisfy { entity in own.contains { $0.old == entity } }
+            )
         }
     }
 
@@ -110,11 +114,11 @@ struct MigrationMapping: Sendable {
     }
 
     /// The condition that a row under an alias is of one of some old entities; nil for all rows of its table.
-    func condition(_ kinds: [Int], ofOld home: Int, _ alias: String) -> String? {
+    func condition(_ entities: [Int], ofOld home: Int, _ alias: String) -> String? {
         guard let column = old.entityColumn(of: home) else { return nil }
-        let all = Self.kinds(ofHome: home, old)
-        guard !all.allSatisfy({ kinds.contains($0) || old.entities[$0].isAbstract }) else { return nil }
-        let list = kinds.map { old.entities[$0].name.sqlLiteral }.joined(separator: ", ")
+        let all = Self.entities(ofHome: home, old)
+        guard !all.allSatisfy({ entities.contains($0) || old.entities[$0].isAbstract }) else { return nil }
+        let list = entities.map { old.entities[$0].name.sqlLiteral }.joined(separator: ", ")
         return "\(self.column(column, of: old.table(of: home), alias).sql) IN (\(list))"
     }
 

@@ -4,7 +4,7 @@ import ImportModel
 /// The steps of attributes.
 extension MigrationPlanner {
     mutating func addAttribute(_ attribute: AttributeDescription, of entity: Int) throws {
-        let all = kinds(of: entity)
+        let all = pairs(of: entity)
         let name = new.entities[entity].name
         let known = try knownBefore(attribute, of: entity, all)
         let added = all.filter { map.match.attribute(attribute.name, of: $0.new, in: $0.old) == nil }
@@ -14,7 +14,7 @@ extension MigrationPlanner {
         } else if !before.column.hasSameBytes(as: attribute.column) {
             add(.storageRenamed, name, attribute.name, "has the column \(attribute.column) instead of \(before.column)")
         }
-        let present = all.filter { kind in !added.contains(kind) }
+        let present = all.filter { pair in !added.contains(pair) }
         try addType(before, attribute, name, present)
         try addOptionality(before, attribute, name, present)
         if before.defaultValue != attribute.defaultValue {
@@ -27,24 +27,24 @@ extension MigrationPlanner {
         if !added.isEmpty, !attribute.isOptional { try addNew(attribute, name, added) }
     }
 
-    private func knownBefore(_ attribute: AttributeDescription, of entity: Int, _ kinds: [MigrationMapping.EntityPair])
+    private func knownBefore(_ attribute: AttributeDescription, of entity: Int, _ pairs: [MigrationMapping.EntityPair])
         throws
         -> AttributeDescription?
     {
         let own = map.match.entities[entity].flatMap { map.match.attribute(attribute.name, of: entity, in: $0) }
-        return own ?? kinds.lazy.compactMap { map.match.attribute(attribute.name, of: $0.new, in: $0.old) }.first
+        return own ?? pairs.lazy.compactMap { map.match.attribute(attribute.name, of: $0.new, in: $0.old) }.first
     }
 
     private mutating func addNew(
         _ attribute: AttributeDescription,
         _ entity: String,
-        _ kinds: [MigrationMapping.EntityPair]
+        _ pairs: [MigrationMapping.EntityPair]
     )
         throws
     {
         let type = attribute.type.rawValue
         if attribute.isGenerated {
-            let rows = try told(kinds)
+            let rows = try reportedCount(pairs)
             add(.attributeAdded, entity, attribute.name, "is new: a UUID for each row", rows: rows)
             return
         }
@@ -57,12 +57,12 @@ extension MigrationPlanner {
                 entity,
                 attribute.name,
                 "is new: \(type), the default in each row",
-                rows: try told(kinds)
+                rows: try reportedCount(pairs)
             )
             return
         }
         let obstacle = try obstacle(
-            kinds,
+            pairs,
             "these would have no value for it",
             advice: "Give it a default, make it optional, or, where it is a uuid, \"generated\"."
         ) { _ in nil }
@@ -73,7 +73,7 @@ extension MigrationPlanner {
         _ before: AttributeDescription,
         _ attribute: AttributeDescription,
         _ entity: String,
-        _ kinds: [MigrationMapping.EntityPair]
+        _ pairs: [MigrationMapping.EntityPair]
     ) throws {
         let conversion = ValueConversion(old: before, new: attribute)
         let isOtherType =
@@ -90,13 +90,13 @@ extension MigrationPlanner {
         // Writing a value finds out whether it survives, but not whether it keeps to rules.
         if conversion.needsCheck, isFirst || conversion.hasOtherRules {
             let reason = isOtherType ? "their values would not survive it" : "their values break the new rules"
-            obstacle = try self.obstacle(kinds, reason) { kind in
-                guard let own = map.match.attribute(attribute.name, of: kind.new, in: kind.old) else { return "0" }
-                let column = map.column(own.column, of: old.table(of: kind.old), "o").sql
+            obstacle = try self.obstacle(pairs, reason) { pair in
+                guard let own = map.match.attribute(attribute.name, of: pair.new, in: pair.old) else { return "0" }
+                let column = map.column(own.column, of: old.table(of: pair.old), "o").sql
                 return MigrationFunctions.isLost(column, own, attribute)
             }
         }
-        let rows = conversion.way == .same ? nil : try told(kinds)
+        let rows = conversion.way == .same ? nil : try reportedCount(pairs)
         add(isOtherType ? .typeChanged : .rulesChanged, entity, attribute.name, text, rows: rows, obstacle)
     }
 
@@ -104,19 +104,19 @@ extension MigrationPlanner {
         _ before: AttributeDescription,
         _ attribute: AttributeDescription,
         _ entity: String,
-        _ kinds: [MigrationMapping.EntityPair]
+        _ pairs: [MigrationMapping.EntityPair]
     ) throws {
         guard before.isOptional != attribute.isOptional else { return }
         guard !attribute.isOptional else {
             return add(.becomesOptional, entity, attribute.name, "may be missing")
         }
-        let isNull: (MigrationMapping.EntityPair) -> String? = { kind in
-            let own = map.match.attribute(attribute.name, of: kind.new, in: kind.old) ?? before
-            return "\(map.column(own.column, of: old.table(of: kind.old), "o").sql) IS NULL"
+        let isNull: (MigrationMapping.EntityPair) -> String? = { pair in
+            let own = map.match.attribute(attribute.name, of: pair.new, in: pair.old) ?? before
+            return "\(map.column(own.column, of: old.table(of: pair.old), "o").sql) IS NULL"
         }
         if attribute.isGenerated || attribute.defaultValue != nil {
             let what = attribute.isGenerated ? "a UUID" : "the default"
-            let rows = try count(kinds, where: isNull)
+            let rows = try count(pairs, where: isNull)
             return add(
                 .becomesRequired,
                 entity,
@@ -125,7 +125,7 @@ extension MigrationPlanner {
                 rows: rows
             )
         }
-        let obstacle = try obstacle(kinds, "these have no value", advice: "Give it a default.", where: isNull)
+        let obstacle = try obstacle(pairs, "these have no value", advice: "Give it a default.", where: isNull)
         add(.becomesRequired, entity, attribute.name, "must be there", obstacle)
     }
 

@@ -30,7 +30,7 @@ extension MigrationPlanner {
             // A NULL is like no other.
             guard !cells.contains(where: \.isNull) else { continue }
             if target.sources.count == 1, try isUnique(cells, in: source) { return nil }
-            let condition = map.condition(source.kinds.map(\.old), ofOld: source.home, "o").map { " WHERE \($0)" } ?? ""
+            let condition = map.condition(source.pairs.map(\.old), ofOld: source.home, "o").map { " WHERE \($0)" } ?? ""
             let key = cells.enumerated().map { "\($1.sql) AS k\($0)" }.joined(separator: ", ")
             parts.append("SELECT o.rowid AS r, \(key) FROM \(map.table(ofOld: source.home)) AS o\(condition)")
         }

@@ -95,12 +95,12 @@ extension MigrationPlanner {
     /// Whether the keys of both ends of a relationship are what they were.
     private func hasKeys(of relationship: Int, _ successor: Int) -> Bool {
         [RelationshipEnd.source, .destination].allSatisfy { side in
-            let kind = MigrationMapping.EntityPair(
+            let pair = MigrationMapping.EntityPair(
                 old: old.relationships[relationship].entity(at: side),
                 new: new.relationships[successor].entity(at: side)
             )
-            return map.isDirect(kind)
-                && old.key(of: kind.old).map(\.attribute.type) == new.key(of: kind.new).map(\.attribute.type)
+            return map.isDirect(pair)
+                && old.key(of: pair.old).map(\.attribute.type) == new.key(of: pair.new).map(\.attribute.type)
         }
     }
 }

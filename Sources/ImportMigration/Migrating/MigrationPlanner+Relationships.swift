@@ -11,7 +11,7 @@ extension MigrationPlanner {
             let isHeld = map.match.links(of: index) != nil
             var text = isHeld ? "is new: the other side of one that was there" : "is new, empty in rows that are there"
             if !placement.description.isOptional, !isHeld {
-                let rows = try count(kinds(of: placement.entity))
+                let rows = try count(pairs(of: placement.entity))
                 if rows > 0 { text += "; it is required, and no row has it" }
             }
             return add(.relationshipAdded, entity, name, text)
@@ -131,7 +131,7 @@ extension MigrationPlanner {
         guard !after.isOptional else { return add(.becomesOptional, entity, after.name, "may be empty") }
         var text = "must be there"
         if let links = map.match.links(of: index) {
-            let all = try count(kinds(of: new.relationships[index].entity))
+            let all = try count(pairs(of: new.relationships[index].entity))
             let references = map.references(
                 to: new.relationships[index].owner == index ? .source : .destination,
                 links,
@@ -236,7 +236,7 @@ extension MigrationPlanner {
     }
 
     private mutating func addGone(_ attribute: AttributeDescription, of entity: Int, _ successor: Int) throws {
-        let own = kinds(of: successor).filter { old.hierarchy.chain(of: $0.old).contains(entity) }
+        let own = pairs(of: successor).filter { old.hierarchy.chain(of: $0.old).contains(entity) }
         let pairs = own.isEmpty ? [MigrationMapping.EntityPair(old: entity, new: successor)] : own
         let gone = pairs.filter { !map.match.hasAttribute(attribute.name, of: $0.old, in: $0.new) }
         guard !gone.isEmpty else { return }

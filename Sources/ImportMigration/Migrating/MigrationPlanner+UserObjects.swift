@@ -6,14 +6,14 @@ import ImportSources
 
 /// What others have made on tables that are made again or go.
 extension MigrationPlanner {
-    mutating func addOthers(_ work: TableRebuildPlan) throws {
-        for table in work.dropped {
+    mutating func addOthers(_ rebuild: TableRebuildPlan) throws {
+        for table in rebuild.dropped {
             let isGone = isGone(table)
             if isGone { try addColumns(ofGone: table) }
-            if !isGone, let reason = try obstacleToMaking(table, work) {
+            if !isGone, let reason = try obstacleToMaking(table, rebuild) {
                 try addOthers(table, "would have to be made again", reason, in: table)
             }
-            try addReferences(to: table, work)
+            try addReferences(to: table, rebuild)
         }
     }
 
@@ -91,24 +91,24 @@ extension MigrationPlanner {
     }
 
     /// What a table has that would be lost; nil for nothing.
-    private func obstacleToMaking(_ table: String, _ work: TableRebuildPlan) throws -> String? {
+    private func obstacleToMaking(_ table: String, _ rebuild: TableRebuildPlan) throws -> String? {
         let foreign: UnmodeledColumns
         do {
             foreign = try UnmodeledColumns(of: table, map.names, old, database)
         } catch let error as ImportError where error.reason == .migrationRefused {
             return error.message
         }
-        let isFollowed = work.made.contains { made in
-            made.target != nil && made.former.map { ExistingEntity.folded($0) } == ExistingEntity.folded(table)
+        let isFollowed = rebuild.rebuilt.contains { rebuilt in
+            rebuilt.target != nil && rebuilt.former.map { ExistingEntity.folded($0) } == ExistingEntity.folded(table)
         }
         guard !isFollowed, let column = foreign.columns.first else { return nil }
         return "the table \(table) has the column \(column.name), which is not the model's and would be lost"
     }
 
     /// Foreign keys of others that lead to a table that goes, and has no successor.
-    private mutating func addReferences(to table: String, _ work: TableRebuildPlan) throws {
+    private mutating func addReferences(to table: String, _ rebuild: TableRebuildPlan) throws {
         let name = ExistingEntity.folded(table)
-        let hasFollower = work.made.contains { $0.former.map { ExistingEntity.folded($0) } == name }
+        let hasFollower = rebuild.rebuilt.contains { $0.former.map { ExistingEntity.folded($0) } == name }
         guard !hasFollower, !new.tables.contains(where: { ExistingEntity.folded($0.name) == name }) else { return }
         for other in try ForeignKeyCheck.tablesOfOthers(old.tables.map(\.name), database) {
             let keys = "SELECT 1 FROM pragma_foreign_key_list(?) WHERE \"table\" = ? COLLATE NOCASE"

@@ -12,8 +12,8 @@ struct MigrationPlanner {
     /// How many rows there are, by what they are selected from.
     private(set) var counted: [String: Int64]
     var steps: [ModelMigration.Step] = []
-    /// Per entity of the new model what `kinds` returns.
-    private let kinds: [[MigrationMapping.EntityPair]]
+    /// Per entity of the new model what `pairs` returns.
+    private let pairs: [[MigrationMapping.EntityPair]]
 
     var old: ModelLayout { map.old }
     var new: ModelLayout { map.new }
@@ -26,11 +26,11 @@ struct MigrationPlanner {
         self.isFirst = counted == nil
         self.counted = counted ?? [:]
         self.database = database
-        var kinds = [[MigrationMapping.EntityPair]](repeating: [], count: map.new.entities.count)
-        for kind in map.targets.flatMap({ $0.sources.flatMap(\.kinds) }) {
-            for entity in map.new.hierarchy.chain(of: kind.new) { kinds[entity].append(kind) }
+        var pairs = [[MigrationMapping.EntityPair]](repeating: [], count: map.new.entities.count)
+        for pair in map.targets.flatMap({ $0.sources.flatMap(\.pairs) }) {
+            for entity in map.new.hierarchy.chain(of: pair.new) { pairs[entity].append(pair) }
         }
-        self.kinds = kinds
+        self.pairs = pairs
     }
 
     /// All steps.
@@ -81,12 +81,12 @@ struct MigrationPlanner {
     // MARK: Rows
 
     /// Rows of old entities that become rows of an entity or its subentities.
-    func kinds(of entity: Int) -> [MigrationMapping.EntityPair] { kinds[entity] }
+    func pairs(of entity: Int) -> [MigrationMapping.EntityPair] { pairs[entity] }
 
     /// The rows of old entities, all of one table, under the alias `o`.
-    func rows(of kinds: [Int], _ condition: String? = nil) -> String {
-        guard let first = kinds.first else { return "(SELECT NULL AS rowid LIMIT 0) AS o" }
-        let conditions = [map.condition(kinds, ofOld: old.home(of: first), "o"), condition].compactMap(\.self)
+    func rows(of entities: [Int], _ condition: String? = nil) -> String {
+        guard let first = entities.first else { return "(SELECT NULL AS rowid LIMIT 0) AS o" }
+        let conditions = [map.condition(entities, ofOld: old.home(of: first), "o"), condition].compactMap(\.self)
         let clause = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
         return "\(map.table(ofOld: first)) AS o\(clause)"
     }
@@ -97,19 +97,19 @@ struct MigrationPlanner {
 
     /// How many rows of old entities there are.
     func count(
-        _ kinds: [MigrationMapping.EntityPair],
+        _ pairs: [MigrationMapping.EntityPair],
         where condition: (MigrationMapping.EntityPair) throws -> String? = { _ in nil }
     )
         throws
         -> Int64
     {
-        try kinds.reduce(0) { $0 + (try count(rows(of: [$1.old], condition($1)))) }
+        try pairs.reduce(0) { $0 + (try count(rows(of: [$1.old], condition($1)))) }
     }
 
     /// How many rows of old entities there are, as far as it is only said of a step: as the first plan has counted them.
-    mutating func told(_ kinds: [MigrationMapping.EntityPair]) throws -> Int64 {
-        try kinds.reduce(0) { sum, kind in
-            let rows = rows(of: [kind.old])
+    mutating func reportedCount(_ pairs: [MigrationMapping.EntityPair]) throws -> Int64 {
+        try pairs.reduce(0) { sum, pair in
+            let rows = rows(of: [pair.old])
             let number = try counted[rows] ?? count(rows)
             counted[rows] = number
             return sum + number
@@ -118,17 +118,17 @@ struct MigrationPlanner {
 
     /// An obstacle where some rows of old entities meet a condition.
     func obstacle(
-        _ kinds: [MigrationMapping.EntityPair],
+        _ pairs: [MigrationMapping.EntityPair],
         _ reason: String,
         isLoss: Bool = false,
         advice: String? = nil,
         where condition: (MigrationMapping.EntityPair) throws -> String?
     ) throws -> ModelMigration.Obstacle? {
-        let count = try count(kinds, where: condition)
+        let count = try count(pairs, where: condition)
         guard count > 0 else { return nil }
         var rows: [ModelMigration.Row] = []
-        for kind in kinds where rows.count < 3 {
-            rows += try firstRows(of: kind.old, condition(kind), limit: 3 - rows.count)
+        for pair in pairs where rows.count < 3 {
+            rows += try firstRows(of: pair.old, condition(pair), limit: 3 - rows.count)
         }
         return ModelMigration.Obstacle(reason: reason, count: count, rows: rows, isLoss: isLoss, advice: advice)
     }
@@ -186,13 +186,13 @@ struct MigrationPlanner {
         let name = new.entities[entity].name
         guard new.hasTable(entity) || old.hasTable(before) else { return }
         let (table, former) = (new.table(of: entity), old.table(of: before))
-        let kind = MigrationMapping.EntityPair(old: before, new: entity)
+        let pair = MigrationMapping.EntityPair(old: before, new: entity)
         guard let target = map.target(ofNew: entity),
-            let source = target.sources.first(where: { $0.kinds.contains(kind) })
+            let source = target.sources.first(where: { $0.pairs.contains(pair) })
         else { return }
         let isMoved = target.sources.count > 1 || !source.isWhole
         if isMoved {
-            let rows = try told([kind])
+            let rows = try reportedCount([pair])
             let isSame = ExistingEntity.folded(table) == ExistingEntity.folded(former)
             if !isSame {
                 add(.tableChanged, name, nil, "has its rows in the table \(table) instead of \(former)", rows: rows)
@@ -204,7 +204,7 @@ struct MigrationPlanner {
 
     private mutating func addIdentifier(_ entity: Int, _ before: Int) throws {
         guard new.home(of: entity) == entity, let target = map.target(ofNew: entity) else { return }
-        let kind = MigrationMapping.EntityPair(old: before, new: entity)
+        let pair = MigrationMapping.EntityPair(old: before, new: entity)
         let names = new.hierarchy.identifier(of: entity)
         let former = old.hierarchy.identifier(of: before)
         let isSame =
@@ -217,9 +217,9 @@ struct MigrationPlanner {
         guard !isSame || isMerged else { return }
         let now = names.isEmpty ? "none" : names.joined(separator: ", ")
         let then = former.isEmpty ? "none" : former.joined(separator: ", ")
-        let rows = try told(kinds(of: entity))
+        let rows = try reportedCount(pairs(of: entity))
         var obstacle: ModelMigration.Obstacle?
-        if !names.isEmpty { obstacle = try identifierObstacle(kind, target) }
+        if !names.isEmpty { obstacle = try identifierObstacle(pair, target) }
         guard !isSame || obstacle != nil else { return }
         add(
             .identifierChanged,
@@ -232,19 +232,19 @@ struct MigrationPlanner {
     }
 
     /// Rows whose new identifier is null, or that of another row.
-    private func identifierObstacle(_ kind: MigrationMapping.EntityPair, _ target: MigrationMapping.Target) throws
+    private func identifierObstacle(_ pair: MigrationMapping.EntityPair, _ target: MigrationMapping.Target) throws
         -> ModelMigration.Obstacle?
     {
-        let kinds = target.sources.flatMap(\.kinds)
-        let missing = try obstacle(kinds, "these have no value for it") { kind in
-            try map.key(kind, "o").map { "\($0.sql) IS NULL" }.joined(separator: " OR ").inParentheses
+        let pairs = target.sources.flatMap(\.pairs)
+        let missing = try obstacle(pairs, "these have no value for it") { pair in
+            try map.key(pair, "o").map { "\($0.sql) IS NULL" }.joined(separator: " OR ").inParentheses
         }
         if missing != nil || !isFirst { return missing }
-        let parts = try kinds.map { kind in
-            let key = try map.key(kind, "o").enumerated().map { "\($1.sql) AS k\($0)" }.joined(separator: ", ")
-            return "SELECT o.rowid AS r, \(key) FROM \(rows(of: [kind.old]))"
+        let parts = try pairs.map { pair in
+            let key = try map.key(pair, "o").enumerated().map { "\($1.sql) AS k\($0)" }.joined(separator: ", ")
+            return "SELECT o.rowid AS r, \(key) FROM \(rows(of: [pair.old]))"
         }
-        return try sameKeys(parts.joined(separator: " UNION ALL "), columns: new.key(of: kind.new).count)
+        return try sameKeys(parts.joined(separator: " UNION ALL "), columns: new.key(of: pair.new).count)
     }
 
     /// Rows that have the same key as another one.

@@ -8,7 +8,7 @@ import ImportSources
 struct MigrationRun {
     /// With the old names.
     var map: MigrationMapping
-    let work: TableRebuildPlan
+    let rebuild: TableRebuildPlan
     let model: ModelDescription
     /// How many rows there are, by what they are selected from, as the plan has counted them.
     let counted: [String: Int64]
@@ -23,25 +23,30 @@ struct MigrationRun {
         let others = try UserSchemaObjects(database)
         let before = try ForeignKeyCheck(besides: map.old.tables.map(\.name), database)
         try rename()
-        map.names = work.names
-        for (index, made) in work.made.enumerated() { try make(made, index) }
-        let objects = try others.on(work.dropped.map { work.names.table($0) }, of: map.old, work.names, database)
-        for name in work.dropped { try execute("DROP TABLE \(work.names.table(name).quotedIdentifier)") }
+        map.names = rebuild.names
+        for (index, rebuilt) in rebuild.rebuilt.enumerated() { try make(rebuilt, index) }
+        let objects = try others.on(
+            rebuild.dropped.map { rebuild.names.table($0) },
+            of: map.old,
+            rebuild.names,
+            database
+        )
+        for name in rebuild.dropped { try execute("DROP TABLE \(rebuild.names.table(name).quotedIdentifier)") }
         try dropIndexes()
         try StoreSchema.checkThatTables(
-            work.made.map(\.table.name),
+            rebuild.rebuilt.map(\.table.name),
             areFreeIn: database,
             store: store,
             advice: "Give the entity or relationship another table in the model. Nothing was changed."
         )
         try withLegacyAlter {
-            for (index, made) in work.made.enumerated() {
-                try execute("ALTER TABLE \(Self.temporary(index)) RENAME TO \(made.table.name.quotedIdentifier)")
+            for (index, rebuilt) in rebuild.rebuilt.enumerated() {
+                try execute("ALTER TABLE \(Self.temporary(index)) RENAME TO \(rebuilt.table.name.quotedIdentifier)")
             }
         }
-        for kept in work.kept { try add(kept) }
+        for altered in rebuild.altered { try add(altered) }
         try makeIndexes(objects)
-        try StoreSchema.makePrimaryKeys(of: work.made.map(\.table), database)
+        try StoreSchema.makePrimaryKeys(of: rebuild.rebuilt.map(\.table), database)
         for sql in objects.triggers { try remake(sql) }
         try others.check(database)
         try checkThatNothingRefersToWhatIsGone()
@@ -80,16 +85,16 @@ struct MigrationRun {
     /// Renames by SQLite's own means, which change what views, triggers and foreign keys say, too.
     private func rename() throws {
         // A name may be another's until that has its new one.
-        for (index, table) in work.renamedTables.enumerated() {
+        for (index, table) in rebuild.renamedTables.enumerated() {
             try execute("ALTER TABLE \(table.from.quotedIdentifier) RENAME TO _import_renamed_\(index)")
         }
-        for (index, table) in work.renamedTables.enumerated() {
+        for (index, table) in rebuild.renamedTables.enumerated() {
             try execute("ALTER TABLE _import_renamed_\(index) RENAME TO \(table.to.quotedIdentifier)")
         }
-        try SchemaAdditions.rename(work.renamedTables, database)
-        let tables = Dictionary(grouping: work.renamedColumns) { ExistingEntity.folded($0.table) }
+        try SchemaAdditions.rename(rebuild.renamedTables, database)
+        let tables = Dictionary(grouping: rebuild.renamedColumns) { ExistingEntity.folded($0.table) }
         for columns in tables.values {
-            let stored = try StoredTable(work.names.table(columns[0].table), database)
+            let stored = try StoredTable(rebuild.names.table(columns[0].table), database)
             let table = stored.name.quotedIdentifier
             // Most new names are free, and need no step between.
             let isFree = columns.allSatisfy { stored.column($0.to) == nil }
@@ -117,15 +122,16 @@ struct MigrationRun {
 
     // MARK: Making
 
-    private func make(_ made: TableRebuildPlan.RebuiltTable, _ index: Int) throws {
+    private func make(_ rebuilt: TableRebuildPlan.RebuiltTable, _ index: Int) throws {
         let name = Self.temporary(index)
-        try execute(made.table.creation(as: name))
-        if made.table.isJoin {
-            try SchemaAdditions.note(.table, made.table.name, of: made.table.name, job: job, database)
+        try execute(rebuilt.table.creation(as: name))
+        if rebuilt.table.isJoin {
+            try SchemaAdditions.note(.table, rebuilt.table.name, of: rebuilt.table.name, job: job, database)
         }
-        if let relationship = made.relationship { return try fillLinks(name, made.table, relationship) }
-        guard let target = made.target else { return }
-        let extras = try made.former.map { try UnmodeledColumns(of: $0, work.names, map.old, database).columns } ?? []
+        if let relationship = rebuilt.relationship { return try fillLinks(name, rebuilt.table, relationship) }
+        guard let target = rebuilt.target else { return }
+        let extras =
+            try rebuilt.former.map { try UnmodeledColumns(of: $0, rebuild.names, map.old, database).columns } ?? []
         for extra in extras { try execute("ALTER TABLE \(name) ADD COLUMN \(extra.definition)") }
         for source in target.sources { try fill(name, target, source, extras) }
     }
@@ -142,7 +148,7 @@ struct MigrationRun {
         columns += extras.map(\.name.quotedIdentifier)
         cells += extras.map { "o.\($0.name.quotedIdentifier)" }
         let (from, rowID) = (map.table(ofOld: source.home), "o.rowid" + map.offset(of: source.home, in: target))
-        let condition = map.condition(source.kinds.map(\.old), ofOld: source.home, "o").map { " WHERE \($0)" } ?? ""
+        let condition = map.condition(source.pairs.map(\.old), ofOld: source.home, "o").map { " WHERE \($0)" } ?? ""
         let ends = try Row.fetchOne(
             database,
             sql: "SELECT (SELECT min(rowid) FROM \(from)), (SELECT max(rowid) FROM \(from))"
@@ -200,14 +206,14 @@ struct MigrationRun {
         )
     }
 
-    private func add(_ kept: TableRebuildPlan.AlteredTable) throws {
-        for column in kept.added {
-            let key = kept.table.foreignKeys.first { $0.columns == [column.name] }
+    private func add(_ altered: TableRebuildPlan.AlteredTable) throws {
+        for column in altered.added {
+            let key = altered.table.foreignKeys.first { $0.columns == [column.name] }
             let reference = key.map {
                 " REFERENCES \($0.table.quotedIdentifier) (\($0.referenced[0].quotedIdentifier)) \($0.action.sql)"
             }
             try execute(
-                "ALTER TABLE \(kept.table.name.quotedIdentifier) ADD COLUMN \(column.name.quotedIdentifier) "
+                "ALTER TABLE \(altered.table.name.quotedIdentifier) ADD COLUMN \(column.name.quotedIdentifier) "
                     + column.attribute.declaredType + (reference ?? "")
             )
         }
@@ -217,7 +223,7 @@ struct MigrationRun {
 
     private func makeIndexes(_ objects: UserSchemaObjects.Dropped) throws {
         say("building indexes")
-        for name in work.dropped { try SchemaAdditions.forget(table: work.names.table(name), database) }
+        for name in rebuild.dropped { try SchemaAdditions.forget(table: rebuild.names.table(name), database) }
         for index in objects.indexes {
             do {
                 try remake(index.sql)
@@ -232,24 +238,26 @@ struct MigrationRun {
 
     /// Drops the indexes of tables that stay, as far as the new model has no use for them.
     private func dropIndexes() throws {
-        let old = Dictionary(map.old.tables.map { (ExistingEntity.folded(work.names.table($0.name)), $0) }) { one, _ in
+        let old = Dictionary(map.old.tables.map { (ExistingEntity.folded(rebuild.names.table($0.name)), $0) }) {
+            one,
+            _ in
             one
         }
-        for kept in work.kept {
-            guard let before = old[ExistingEntity.folded(kept.table.name)] else { continue }
+        for altered in rebuild.altered {
+            guard let before = old[ExistingEntity.folded(altered.table.name)] else { continue }
             func key(_ columns: [String], _ isUnique: Bool) -> [BytewiseString] {
                 columns.map(ExistingEntity.folded) + [BytewiseString(isUnique ? "unique" : "")]
             }
             // An index that has the name of a table or column before is made again: SQLite cannot rename it.
-            let wanted = Set(kept.table.indexes.map { key($0.columns, $0.isUnique) + [BytewiseString($0.name)] })
+            let wanted = Set(altered.table.indexes.map { key($0.columns, $0.isUnique) + [BytewiseString($0.name)] })
             for index in before.indexes {
-                let columns = index.columns.map { work.names.column($0, of: before.name) }
+                let columns = index.columns.map { rebuild.names.column($0, of: before.name) }
                 guard !wanted.contains(key(columns, index.isUnique) + [BytewiseString(index.name)]),
-                    let name = try StoreSchema.ownIndex(on: columns, kept.table.name, database)
+                    let name = try StoreSchema.ownIndex(on: columns, altered.table.name, database)
                 else { continue }
                 try execute("DROP INDEX \(name.quotedIdentifier)")
             }
-            try dropWanted(before, kept.table)
+            try dropWanted(before, altered.table)
         }
     }
 }
@@ -261,7 +269,7 @@ extension MigrationRun {
             map.new.wantedIndexes.filter { $0.table == after.name }.map { $0.columns.map(ExistingEntity.folded) }
         )
         for index in map.old.wantedIndexes where index.table == before.name {
-            let columns = index.columns.map { work.names.column($0, of: before.name) }
+            let columns = index.columns.map { rebuild.names.column($0, of: before.name) }
             let name = ([index.table] + index.columns).joined(separator: "_")
             guard !wanted.contains(columns.map(ExistingEntity.folded)),
                 let stored = try StoredTable(after.name, database).indexes.first(where: { $0.name == name }),

@@ -156,24 +156,24 @@ public struct ModelMigration: Sendable {
         try checkColumns(match.old, present, database)
         let map = MigrationMapping(match, present: present, transformers)
         try MigrationFunctions.add(map, to: database)
-        var survey = MigrationPlanner(map, allowsLoss: allowsLoss, counted: first?.counted, database)
-        _ = try survey.survey(of: store)
-        if !survey.steps.isEmpty {
-            if first == nil { try survey.addUniqueIndexes() }
-            try survey.addOthers(try TableRebuildPlan(map))
+        var planner = MigrationPlanner(map, allowsLoss: allowsLoss, counted: first?.counted, database)
+        _ = try planner.survey(of: store)
+        if !planner.steps.isEmpty {
+            if first == nil { try planner.addUniqueIndexes() }
+            try planner.addOthers(try TableRebuildPlan(map))
         }
-        if first == nil, !survey.steps.isEmpty, !survey.steps.contains(where: \.isRefused),
+        if first == nil, !planner.steps.isEmpty, !planner.steps.contains(where: \.isRefused),
             let complaint = try SchemaDryRun(map: map, model: model, store: store, database: database)
                 .complaint(interruption)
         {
-            survey.addComplaint(complaint)
+            planner.addComplaint(complaint)
         }
         return Prepared(
-            plan: Plan(steps: survey.steps),
+            plan: Plan(steps: planner.steps),
             map: map,
             before: before,
             lastJob: try StoredJob.last(database)?.id ?? 0,
-            counted: survey.counted
+            counted: planner.counted
         )
     }
 
@@ -214,10 +214,10 @@ public struct ModelMigration: Sendable {
         let job = prepared.lastJob
         let bookkeeping = MigrationBookkeeping(map: prepared.map, job: job, database: database)
         try Self.checkNewTables(prepared.map, database)
-        let work = try TableRebuildPlan(prepared.map)
+        let rebuild = try TableRebuildPlan(prepared.map)
         var run = MigrationRun(
             map: prepared.map,
-            work: work,
+            rebuild: rebuild,
             model: model,
             counted: prepared.counted,
             job: job,

@@ -37,10 +37,10 @@ struct SchemaDryRun {
             var complaint: String?
             try copy.inTransaction {
                 complaint = try Self.refusal {
-                    let work = try TableRebuildPlan(map)
+                    let rebuild = try TableRebuildPlan(map)
                     var run = MigrationRun(
                         map: map,
-                        work: work,
+                        rebuild: rebuild,
                         model: model,
                         counted: [:],
                         job: 0,

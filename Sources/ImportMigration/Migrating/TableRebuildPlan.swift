@@ -23,8 +23,8 @@ struct TableRebuildPlan {
         let former: String?
     }
 
-    private(set) var kept: [AlteredTable] = []
-    private(set) var made: [RebuiltTable] = []
+    private(set) var altered: [AlteredTable] = []
+    private(set) var rebuilt: [RebuiltTable] = []
     /// The tables that go, by their old names.
     private(set) var dropped: [String] = []
     /// Old table names, and the new ones.
@@ -54,19 +54,19 @@ struct TableRebuildPlan {
             let source = followers[target.home]
             let former = source.map { map.old.table(of: $0.home) }
             if let source, let former, let added = try addedColumns(target, source) {
-                kept.append(AlteredTable(table: target.table, added: added))
+                altered.append(AlteredTable(table: target.table, added: added))
                 keptNames.insert(ExistingEntity.folded(former))
             } else {
-                made.append(RebuiltTable(table: target.table, target: target, relationship: nil, former: former))
+                rebuilt.append(RebuiltTable(table: target.table, target: target, relationship: nil, former: former))
             }
         }
         for join in map.joins {
             let former = formerJoin(join.relationship)
             if let former, try isKept(join.relationship, join.table, former) {
-                kept.append(AlteredTable(table: join.table, added: []))
+                altered.append(AlteredTable(table: join.table, added: []))
                 keptNames.insert(ExistingEntity.folded(former))
             } else {
-                made.append(
+                rebuilt.append(
                     RebuiltTable(table: join.table, target: nil, relationship: join.relationship, former: former)
                 )
             }

@@ -54,8 +54,8 @@ extension CoreDataReader {
                 let path = "\(entities[index].name).\(relationship.name)"
                 let line = self.line(of: relationship.name, in: index)
                 guard let destination = hierarchy.index(of: relationship.destination) else {
-                    let near = NameSuggestion.nearest(to: relationship.destination, among: entities.map(\.name))
-                    let hint = near.map { "; perhaps \($0) is meant" } ?? ""
+                    let suggestion = NameSuggestion.nearest(to: relationship.destination, among: entities.map(\.name))
+                    let hint = suggestion.map { "; perhaps \($0) is meant" } ?? ""
                     findings.mistake(
                         path,
                         line: line,

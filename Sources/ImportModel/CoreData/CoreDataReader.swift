@@ -143,8 +143,8 @@ struct CoreDataReader {
             let chain = hierarchy.chain(of: index)
             let count = chain.count
             if hierarchy.index(of: parent) == nil {
-                let near = NameSuggestion.nearest(to: parent, among: entities.map(\.name))
-                let hint = near.map { "; perhaps \($0) is meant" } ?? ""
+                let suggestion = NameSuggestion.nearest(to: parent, among: entities.map(\.name))
+                let hint = suggestion.map { "; perhaps \($0) is meant" } ?? ""
                 findings.mistake(entity.name, line: entity.line, "its parent \(parent) is not in the model" + hint)
             } else if count == 1 {
                 findings.mistake(entity.name, line: entity.line, "inherits from itself, by way of \(parent)")

@@ -7,17 +7,17 @@ struct EntityLocations {
     }
 
     /// The place of a mistake: what it is about, or the innermost thing around that is there.
-    func place(of mistake: ModelValidator.Mistake) -> ModelFileLocation {
-        var (value, place) = (entities[mistake.entity].value, entities[mistake.entity].place)
+    func location(of mistake: ModelValidator.Mistake) -> ModelFileLocation {
+        var (value, location) = (entities[mistake.entity].value, entities[mistake.entity].location)
         for key in mistake.keys {
             guard case .object(let members) = value,
                 let index = members.firstIndex(where: { $0.key.hasSameBytes(as: key) })
-            else { return place }
-            (value, place) = (members[index].value, place.key(members[index].key, at: index))
+            else { return location }
+            (value, location) = (members[index].value, location.key(members[index].key, at: index))
         }
         guard let index = mistake.index, case .array(let elements) = value, elements.indices.contains(index) else {
-            return place
+            return location
         }
-        return place.index(index)
+        return location.index(index)
     }
 }

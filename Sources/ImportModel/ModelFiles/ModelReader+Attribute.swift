@@ -10,7 +10,7 @@ extension ModelReader {
         var attribute = AttributeDescription(name: member.key, type: .json)
         let type = members[.type].flatMap { attributeType($0) }
         if let type { attribute.type = type }
-        if members[.type] == nil, case .object = member.value { mistake(member.place, "the type is missing") }
+        if members[.type] == nil, case .object = member.value { mistake(member.location, "the type is missing") }
         if let optional = members[.optional] { attribute.isOptional = boolean(optional) }
         if let from = members[.from] { attribute.from = attributePaths(from, records: records) }
         if let column = members[.column] { attribute.column = string(column) ?? member.key }
@@ -18,7 +18,7 @@ extension ModelReader {
         if let type, transformers != nil {
             for key in AttributeKey.allCases where !key.types.contains(type) {
                 guard let member = members[key] else { continue }
-                objection(member.place, "only for \(key.types.map(\.rawValue).joined(separator: ", "))")
+                objection(member.location, "only for \(key.types.map(\.rawValue).joined(separator: ", "))")
                 members.values[key.rawValue] = nil
             }
         }
@@ -29,7 +29,7 @@ extension ModelReader {
         readOptions(&attribute, members)
         attribute.validation = validation(members)
         attribute.defaultValue = members[.default]?.value
-        if case .object = member.value { check(attribute, hasType: type != nil, at: member.place, members) }
+        if case .object = member.value { check(attribute, hasType: type != nil, at: member.location, members) }
         return attribute
     }
 
@@ -47,13 +47,13 @@ extension ModelReader {
         _ columns: inout NamesInUse
     ) {
         checkNames(member, stored: column)
-        let place = column?.place ?? member.place
-        if isMisread(column?.place) { return }
+        let location = column?.location ?? member.location
+        if isMisread(column?.location) { return }
         if ["rowid", "oid", "_rowid_"].contains(where: attribute.column.equalsFoldingASCII) {
-            objection(place, "a column of this name hides SQLite's row id; give it another with \"column\"")
+            objection(location, "a column of this name hides SQLite's row id; give it another with \"column\"")
         }
         if let other = columns.insert(attribute.column, of: attribute.name) {
-            objection(place, "the column of \(other) has this name already; SQLite ignores case")
+            objection(location, "the column of \(other) has this name already; SQLite ignores case")
         }
     }
 
@@ -89,7 +89,7 @@ extension ModelReader {
             if case .array(let values) = allowed.value {
                 validation.allowedValues = values
             } else {
-                mistake(allowed.place, "must be a list of values")
+                mistake(allowed.location, "must be a list of values")
             }
         }
         return validation
@@ -101,19 +101,19 @@ extension ModelReader {
     private mutating func check(
         _ attribute: AttributeDescription,
         hasType: Bool,
-        at place: ModelFileLocation,
+        at location: ModelFileLocation,
         _ members: AttributeMembers
     ) {
         guard let transformers else { return }
         var attribute = attribute
         // Whatever it was meant to be: it is not the null that is wrong then.
-        if isMisread(members[.optional]?.place) { attribute.isOptional = true }
+        if isMisread(members[.optional]?.location) { attribute.isOptional = true }
         var type: AttributeType? = attribute.type
         if !hasType { type = onlyType(of: members) }
         let check = AttributeValidator(attribute, type: type, transformers: transformers)
         for mistake in check.mistakes {
-            let place = self.place(of: mistake, in: members) ?? place
-            if !isMisread(place) || members[mistake.key] == nil { objection(place, mistake.message) }
+            let location = self.location(of: mistake, in: members) ?? location
+            if !isMisread(location) || members[mistake.key] == nil { objection(location, mistake.message) }
         }
     }
 
@@ -125,14 +125,14 @@ extension ModelReader {
     }
 
     /// Where a mistake of the attribute is in the file; nil for the attribute itself, as its key is not there.
-    private func place(of mistake: AttributeMistake, in members: AttributeMembers) -> ModelFileLocation? {
+    private func location(of mistake: AttributeMistake, in members: AttributeMembers) -> ModelFileLocation? {
         guard let member = members[mistake.key] else { return nil }
         switch (mistake.inner, member.value) {
-        case (.index(let index), .array): return member.place.index(index)
+        case (.index(let index), .array): return member.location.index(index)
         case (.member(let index), .object(let flags)) where flags.indices.contains(index):
-            return member.place.key(flags[index].key, at: index)
-        case (.path(let path), _): return member.place.inner(path)
-        default: return member.place
+            return member.location.key(flags[index].key, at: index)
+        case (.path(let path), _): return member.location.inner(path)
+        default: return member.location
         }
     }
 
@@ -142,19 +142,19 @@ extension ModelReader {
         guard let name = string(member) else { return nil }
         if let type = AttributeType(rawValue: name) { return type }
         let known = AttributeType.allCases.map(\.rawValue)
-        let near = NameSuggestion.nearest(to: name, among: known)
+        let suggestion = NameSuggestion.nearest(to: name, among: known)
         mistake(
-            member.place,
+            member.location,
             "not a type; "
-                + (near.map { "perhaps \"\($0)\" is meant" } ?? "there are \(known.joined(separator: ", "))")
+                + (suggestion.map { "perhaps \"\($0)\" is meant" } ?? "there are \(known.joined(separator: ", "))")
         )
-        return near.flatMap { AttributeType(rawValue: $0) }
+        return suggestion.flatMap { AttributeType(rawValue: $0) }
     }
 
     /// The position of a flag; -1, which none has, where it is no integer.
     private mutating func bit(_ member: Member) -> Int {
         guard case .number(let digits) = member.value, let position = Int(digits) else {
-            mistake(member.place, AttributeMistake.noBit)
+            mistake(member.location, AttributeMistake.noBit)
             return -1
         }
         return position
@@ -167,7 +167,7 @@ extension ModelReader {
         case .null, .boolean, .array:
             // Not for a model that is only read: what it holds is kept.
             guard transformers != nil else { return member.value }
-            objection(member.place, "must be a number or a string")
+            objection(member.location, "must be a number or a string")
             return nil
         }
     }
@@ -183,17 +183,17 @@ extension ModelReader {
                 let path = try AttributePath(text)
                 let level = path.keyLevel ?? -1
                 if let last {
-                    objection(element.place, "is never read: \(last) precedes it and always exists")
+                    objection(element.location, "is never read: \(last) precedes it and always exists")
                 } else if level >= keyCount ?? .max {
-                    objection(element.place, "can never match: a record has a key for each .* of its path")
+                    objection(element.location, "can never match: a record has a key for each .* of its path")
                 } else if paths.contains(where: { $0.description.hasSameBytes(as: path.description) }) {
-                    objection(element.place, "is repeated")
+                    objection(element.location, "is repeated")
                 }
                 let isAlwaysThere = path == .record || level >= 0 && level < keyCount ?? 0
                 if isAlwaysThere { last = last ?? path }
                 paths.append(path)
             } catch {
-                mistake(element.place, "not an attribute path: \(error)")
+                mistake(element.location, "not an attribute path: \(error)")
             }
         }
         return paths

@@ -13,7 +13,7 @@ extension ModelReader {
         if let entity = get(.entity) {
             relationship.destination = string(entity) ?? ""
         } else if case .object = member.value {
-            mistake(member.place, "the entity that it leads to is missing (\"entity\")")
+            mistake(member.location, "the entity that it leads to is missing (\"entity\")")
         }
         if let toMany = get(.toMany) { relationship.isToMany = boolean(toMany) }
         if let from = get(.from) { relationship.from = sources(from) }
@@ -34,9 +34,9 @@ extension ModelReader {
         if let renaming = get(.renamingIdentifier) { relationship.renamingIdentifier = string(renaming) }
         relationship.userInfo = get(.userInfo)?.value
         checkCounts(relationship, minimum: get(.minCount), maximum: get(.maxCount))
-        if !relationship.isToMany, !isMisread(get(.toMany)?.place) {
+        if !relationship.isToMany, !isMisread(get(.toMany)?.location) {
             for key in RelationshipKey.allCases where key.isForToMany {
-                if let member = get(key) { objection(member.place, "only for a to-many (\"toMany\": true)") }
+                if let member = get(key) { objection(member.location, "only for a to-many (\"toMany\": true)") }
             }
         }
         return relationship
@@ -50,7 +50,7 @@ extension ModelReader {
     ) {
         if let column { relationship.columns = string(column).map { [$0] } ?? [] }
         if let columns {
-            if column != nil { objection(columns.place, "is given beside \"column\"; give one of them") }
+            if column != nil { objection(columns.location, "is given beside \"column\"; give one of them") }
             relationship.columns = strings(columns)
         }
         if let table { relationship.table = string(table) }
@@ -62,17 +62,17 @@ extension ModelReader {
     /// A list's elements, or what replaces a list of one; nothing is noted.
     private func members(ofOneOrMore member: Member) -> [Member] {
         guard case .array(let elements) = member.value else {
-            return [Member(key: "-", value: member.value, place: member.place)]
+            return [Member(key: "-", value: member.value, location: member.location)]
         }
         return elements.enumerated().map {
-            Member(key: "-", value: $0.element, place: member.place.index($0.offset))
+            Member(key: "-", value: $0.element, location: member.location.index($0.offset))
         }
     }
 
     private mutating func checkCounts(_ relationship: RelationshipDescription, minimum: Member?, maximum: Member?) {
         guard let minimum, let maximum, let least = relationship.minimumCount, let most = relationship.maximumCount
         else { return }
-        if least > most { objection(maximum.place, "is less than minCount, \(minimum.value.serialized())") }
+        if least > most { objection(maximum.location, "is less than minCount, \(minimum.value.serialized())") }
     }
 
     // MARK: Key paths
@@ -82,7 +82,7 @@ extension ModelReader {
         var sources: [RelationshipDescription.Source] = []
         for element in list(member) {
             guard let source = source(element) else { continue }
-            if sources.contains(source) { objection(element.place, "is repeated") }
+            if sources.contains(source) { objection(element.location, "is repeated") }
             sources.append(source)
         }
         return sources
@@ -90,24 +90,25 @@ extension ModelReader {
 
     private mutating func source(_ member: Member) -> RelationshipDescription.Source? {
         if case .array = member.value {
-            let paths = list(member).compactMap { element in string(element).flatMap { path($0, at: element.place) } }
+            let paths = list(member).compactMap { element in string(element).flatMap { path($0, at: element.location) }
+            }
             return .identifier(paths)
         }
         guard let text = string(member) else { return nil }
         if text.hasSuffix(".*") {
-            return path(String(text.dropLast(2)), at: member.place).map { .members(of: $0) }
+            return path(String(text.dropLast(2)), at: member.location).map { .members(of: $0) }
         }
-        return path(text, at: member.place).map { .value($0) }
+        return path(text, at: member.location).map { .value($0) }
     }
 
     /// A key path within an object.
-    mutating func path(_ text: String, at place: ModelFileLocation) -> AttributePath? {
+    mutating func path(_ text: String, at location: ModelFileLocation) -> AttributePath? {
         do throws(PathSyntaxError) {
             let path = try AttributePath(text)
-            if !path.isWithinRecord { objection(place, "a relationship is read from a key path") }
+            if !path.isWithinRecord { objection(location, "a relationship is read from a key path") }
             return path
         } catch {
-            mistake(place, "not a key path: \(error)")
+            mistake(location, "not a key path: \(error)")
             return nil
         }
     }
@@ -118,17 +119,18 @@ extension ModelReader {
         let members = knownMembers(of: member, ["from", "values"], what: "a subentity")
         var subentity = SubentityDescription(from: [], values: [])
         if let from = members["from"] {
-            subentity.from = list(from).compactMap { element in string(element).flatMap { path($0, at: element.place) }
+            subentity.from = list(from).compactMap { element in
+                string(element).flatMap { path($0, at: element.location) }
             }
         } else if case .object = member.value {
-            mistake(member.place, "the key path of the value is missing (\"from\")")
+            mistake(member.location, "the key path of the value is missing (\"from\")")
         }
         if let values = members["values"] {
             subentity.values = distinctMembers(of: values).map { value in
                 SubentityDescription.Value(value.key, entity: string(value) ?? "")
             }
         } else if case .object = member.value {
-            mistake(member.place, "the entities by value are missing (\"values\")")
+            mistake(member.location, "the entities by value are missing (\"values\")")
         }
         return subentity
     }

@@ -4,24 +4,24 @@ extension ModelReader {
     struct Member {
         let key: String
         let value: JSONValue
-        let place: ModelFileLocation
+        let location: ModelFileLocation
     }
 
     mutating func string(_ member: Member) -> String? {
         if case .string(let text) = member.value { return text }
-        mistake(member.place, "must be a string")
+        mistake(member.location, "must be a string")
         return nil
     }
 
     mutating func boolean(_ member: Member) -> Bool {
         if case .boolean(let isTrue) = member.value { return isTrue }
-        mistake(member.place, "must be true or false")
+        mistake(member.location, "must be true or false")
         return false
     }
 
     mutating func integer(_ member: Member) -> Int? {
         if case .number(let digits) = member.value, let value = Int(digits), value >= 0 { return value }
-        mistake(member.place, "must be an integer, 0 or more")
+        mistake(member.location, "must be an integer, 0 or more")
         return nil
     }
 
@@ -32,7 +32,7 @@ extension ModelReader {
         if case .string(let name) = member.value, let choice = Choice(rawValue: name), choices.contains(choice) {
             return choice
         }
-        mistake(member.place, "must be one of \(choices.map(\.rawValue).joined(separator: ", "))")
+        mistake(member.location, "must be one of \(choices.map(\.rawValue).joined(separator: ", "))")
         return nil
     }
 
@@ -42,8 +42,10 @@ extension ModelReader {
     /// A list's elements, or what replaces a list of one.
     mutating func list(_ member: Member) -> [Member] {
         guard case .array(let elements) = member.value else { return [member] }
-        if elements.isEmpty { objection(member.place, "must not be empty") }
-        return elements.enumerated().map { Member(key: "", value: $0.element, place: member.place.index($0.offset)) }
+        if elements.isEmpty { objection(member.location, "must not be empty") }
+        return elements.enumerated().map {
+            Member(key: "", value: $0.element, location: member.location.index($0.offset))
+        }
     }
 
     /// An object's members by key; notes keys that are not among `known`.
@@ -60,10 +62,11 @@ extension ModelReader {
             }
         }
         for member in unknown {
-            let near = NameSuggestion.nearest(to: member.key, among: known)
-            let hint = near.map { "perhaps \"\($0)\" is meant" } ?? "\(what) may have \(known.joined(separator: ", "))"
-            unknownKey(member.place, "there is no such key; \(hint)")
-            if let near, members[near] == nil { members[near] = member }
+            let suggestion = NameSuggestion.nearest(to: member.key, among: known)
+            let hint =
+                suggestion.map { "perhaps \"\($0)\" is meant" } ?? "\(what) may have \(known.joined(separator: ", "))"
+            unknownKey(member.location, "there is no such key; \(hint)")
+            if let suggestion, members[suggestion] == nil { members[suggestion] = member }
         }
         return members
     }
@@ -73,7 +76,7 @@ extension ModelReader {
         let members = self.members(of: object)
         var seen: Set<[UInt8]> = []
         for member in members where !seen.insert(Array(member.key.utf8)).inserted {
-            objection(member.place, "is repeated")
+            objection(member.location, "is repeated")
         }
         return members
     }
@@ -81,11 +84,11 @@ extension ModelReader {
     /// An object's members; notes values that are no objects.
     mutating func members(of object: Member) -> [Member] {
         guard case .object(let members) = object.value else {
-            mistake(object.place, "must be an object")
+            mistake(object.location, "must be an object")
             return []
         }
         return members.enumerated().map { index, member in
-            Member(key: member.key, value: member.value, place: object.place.key(member.key, at: index))
+            Member(key: member.key, value: member.value, location: object.location.key(member.key, at: index))
         }
     }
 }

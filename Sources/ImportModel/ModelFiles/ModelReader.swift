@@ -2,7 +2,7 @@
 struct ModelReader {
     /// Those that the model may name; nil where it is only read, and not checked.
     let transformers: TransformerRegistry?
-    private var found: [(place: ModelFileLocation, message: String)] = []
+    private var found: [(location: ModelFileLocation, message: String)] = []
     /// Where something else is than is asked for: more about it could only call it wrong once more.
     private var misread: Set<String> = []
 
@@ -18,10 +18,10 @@ struct ModelReader {
     var mistakes: [ModelError.Mistake] {
         found.enumerated()
             .sorted { one, other in
-                let (place, next) = (one.element.place, other.element.place)
-                return place.order == next.order ? one.offset < other.offset : place.isBefore(next)
+                let (location, next) = (one.element.location, other.element.location)
+                return location.order == next.order ? one.offset < other.offset : location.isBefore(next)
             }
-            .map { ModelError.Mistake(path: $0.element.place.text, message: $0.element.message) }
+            .map { ModelError.Mistake(path: $0.element.location.text, message: $0.element.message) }
     }
 
     /// As many columns as a table of SQLite may have (`SQLITE_MAX_COLUMN`).
@@ -37,41 +37,41 @@ struct ModelReader {
     ]
 
     /// Notes that something else is there than is asked for.
-    mutating func mistake(_ place: ModelFileLocation, _ message: String) {
-        misread.insert(place.text)
-        found.append((place, message))
+    mutating func mistake(_ location: ModelFileLocation, _ message: String) {
+        misread.insert(location.text)
+        found.append((location, message))
     }
 
     /// Notes a key that there is not; what is under it may still be right.
-    mutating func unknownKey(_ place: ModelFileLocation, _ message: String) { found.append((place, message)) }
+    mutating func unknownKey(_ location: ModelFileLocation, _ message: String) { found.append((location, message)) }
 
     /// Notes what is understood, but cannot work, or not as it is meant; nothing where the model is not checked.
-    mutating func objection(_ place: ModelFileLocation, _ message: String) {
-        if transformers != nil { found.append((place, message)) }
+    mutating func objection(_ location: ModelFileLocation, _ message: String) {
+        if transformers != nil { found.append((location, message)) }
     }
 
     /// Whether what is there is not what is asked for.
-    func isMisread(_ place: ModelFileLocation?) -> Bool { place.map { misread.contains($0.text) } ?? false }
+    func isMisread(_ location: ModelFileLocation?) -> Bool { location.map { misread.contains($0.text) } ?? false }
 
     // MARK: The model
 
     mutating func model(_ value: JSONValue) -> ModelDescription {
-        let root = Member(key: "", value: value, place: ModelFileLocation(text: "$", order: []))
+        let root = Member(key: "", value: value, location: ModelFileLocation(text: "$", order: []))
         let members = knownMembers(of: root, Self.modelKeys, what: "a model")
         guard let list = members["entities"] else {
-            if case .object = value { mistake(root.place, "the entities are missing") }
+            if case .object = value { mistake(root.location, "the entities are missing") }
             return ModelDescription(entities: [])
         }
         var tables = NamesInUse()
         let entityMembers = distinctMembers(of: list)
         referred = Set(entityMembers.flatMap { Self.references(in: $0.value) }.map { Array($0.utf8) })
         let model = ModelDescription(entities: entityMembers.map { entity($0, &tables) })
-        if model.entities.isEmpty, case .object = list.value { objection(list.place, "there is no entity") }
+        if model.entities.isEmpty, case .object = list.value { objection(list.location, "there is no entity") }
         guard transformers != nil else { return model }
         // What entities say of one another is looked at when each says what it should by itself.
         if misread.isEmpty {
             let places = EntityLocations(entityMembers)
-            for mistake in ModelValidator(model).mistakes { objection(places.place(of: mistake), mistake.message) }
+            for mistake in ModelValidator(model).mistakes { objection(places.location(of: mistake), mistake.message) }
         }
         return model
     }
@@ -85,11 +85,11 @@ struct ModelReader {
         let table = members["table"]
         if let table { entity.table = string(table) ?? member.key }
         checkNames(member, stored: table)
-        let tablePlace = table?.place ?? member.place
+        let tablePlace = table?.location ?? member.location
         if entity.table.hasASCIIPrefix("sqlite_") || entity.table.hasASCIIPrefix("_import_") {
             objection(tablePlace, "tables whose names begin with sqlite_ or _import_ are not for users")
         }
-        if !isMisread(table?.place), let other = tables.insert(entity.table, of: member.key) {
+        if !isMisread(table?.location), let other = tables.insert(entity.table, of: member.key) {
             objection(tablePlace, "the table of \(other) has this name already; SQLite ignores case")
         }
         if let parent = members["parent"] { entity.parent = string(parent) }
@@ -110,7 +110,7 @@ struct ModelReader {
         if let attributes = members["attributes"] {
             entity.attributes = self.attributes(attributes, of: entity, mayBeEmpty: mayLackAttributes)
         } else if case .object = member.value, !mayLackAttributes {
-            mistake(member.place, "the attributes are missing")
+            mistake(member.location, "the attributes are missing")
         }
         if let identifier = members["identifier"] {
             entity.identifier = identifierNames(identifier, of: entity)
@@ -124,9 +124,9 @@ struct ModelReader {
         mayBeEmpty: Bool
     ) -> [AttributeDescription] {
         let members = distinctMembers(of: list)
-        if members.isEmpty, !mayBeEmpty, case .object = list.value { objection(list.place, "there is no attribute") }
+        if members.isEmpty, !mayBeEmpty, case .object = list.value { objection(list.location, "there is no attribute") }
         if members.count > Self.mostAttributes {
-            objection(list.place, "\(members.count) attributes; a table has at most \(Self.mostAttributes)")
+            objection(list.location, "\(members.count) attributes; a table has at most \(Self.mostAttributes)")
         }
         var columns = NamesInUse()
         return members.map { attribute($0, records: entity.records, &columns) }
@@ -137,7 +137,7 @@ struct ModelReader {
         do throws(PathSyntaxError) {
             return try RecordPath(text)
         } catch {
-            mistake(member.place, "not a record path: \(error)")
+            mistake(member.location, "not a record path: \(error)")
             return nil
         }
     }
@@ -156,29 +156,29 @@ struct ModelReader {
         -> [[String]]
     {
         guard case .array(let elements) = member.value else {
-            mistake(member.place, "must be a list of lists of \(what)' names, like [\(sample)]")
+            mistake(member.location, "must be a list of lists of \(what)' names, like [\(sample)]")
             return []
         }
         var lists: [[String]] = []
         for (index, element) in elements.enumerated() {
-            let place = member.place.index(index)
+            let location = member.location.index(index)
             guard case .array(let names) = element else {
-                mistake(place, "must be a list of \(what)' names, like \(count > 1 ? sample : "[\"name\"]")")
+                mistake(location, "must be a list of \(what)' names, like \(count > 1 ? sample : "[\"name\"]")")
                 continue
             }
             if names.isEmpty {
-                objection(place, "must not be empty")
+                objection(location, "must not be empty")
             } else if names.count < count {
-                objection(place, "must name at least \(count)")
+                objection(location, "must name at least \(count)")
             }
             let own = names.enumerated().map { number, name in
-                string(Member(key: "", value: name, place: place.index(number))) ?? ""
+                string(Member(key: "", value: name, location: location.index(number))) ?? ""
             }
             for (number, name) in own.enumerated() where own[..<number].contains(where: name.hasSameBytes) {
-                objection(place.index(number), "is repeated")
+                objection(location.index(number), "is repeated")
             }
             if lists.contains(where: { $0.elementsEqual(own) { $0.hasSameBytes(as: $1) } }) {
-                objection(place, "is repeated")
+                objection(location, "is repeated")
             }
             lists.append(own)
         }
@@ -187,32 +187,32 @@ struct ModelReader {
 
     private mutating func identifierNames(_ member: Member, of entity: EntityDescription) -> [String] {
         guard case .array(let elements) = member.value else {
-            mistake(member.place, "must be a list of attributes' names, like [\"id\"]")
+            mistake(member.location, "must be a list of attributes' names, like [\"id\"]")
             return []
         }
         if elements.isEmpty {
-            objection(member.place, "names no attribute; leave it out where no two records are the same object")
+            objection(member.location, "names no attribute; leave it out where no two records are the same object")
         }
         var names: [String] = []
         for (index, element) in elements.enumerated() {
-            let place = member.place.index(index)
-            guard let name = string(Member(key: "", value: element, place: place)) else { continue }
+            let location = member.location.index(index)
+            guard let name = string(Member(key: "", value: element, location: location)) else { continue }
             let isRepeated = names.contains(where: name.hasSameBytes)
             names.append(name)
             let attributes = entity.attributes
             if isRepeated {
-                objection(place, "is repeated")
+                objection(location, "is repeated")
                 continue
             }
             // Where there are no attributes at all, that is what is wrong; what may be inherited is looked for later.
             if name.hasSameBytes(as: EntityDescription.parentIdentifier) || entity.parent != nil { continue }
             if attributes.isEmpty {
-                if !entity.relationships.isEmpty { objection(place, "names no attribute") }
+                if !entity.relationships.isEmpty { objection(location, "names no attribute") }
             } else if let attribute = attributes.first(where: { $0.name.hasSameBytes(as: name) }) {
-                if attribute.isOptional { objection(place, "names an optional attribute") }
+                if attribute.isOptional { objection(location, "names an optional attribute") }
             } else {
-                let near = NameSuggestion.nearest(to: name, among: attributes.map(\.name))
-                objection(place, "names no attribute" + (near.map { "; perhaps \"\($0)\" is meant" } ?? ""))
+                let suggestion = NameSuggestion.nearest(to: name, among: attributes.map(\.name))
+                objection(location, "names no attribute" + (suggestion.map { "; perhaps \"\($0)\" is meant" } ?? ""))
             }
         }
         return names
@@ -222,12 +222,12 @@ struct ModelReader {
 
     /// Objects to names that nothing can have: the one that is a key, and that of its table or column.
     mutating func checkNames(_ member: Member, stored: Member?) {
-        checkName(member.key, at: member.place)
-        if let stored, case .string(let name) = stored.value { checkName(name, at: stored.place) }
+        checkName(member.key, at: member.location)
+        if let stored, case .string(let name) = stored.value { checkName(name, at: stored.location) }
     }
 
-    private mutating func checkName(_ name: String, at place: ModelFileLocation) {
-        if name.isEmpty { objection(place, "a name must not be empty") }
-        if name.utf8.contains(0) { objection(place, "a name cannot hold the character U+0000") }
+    private mutating func checkName(_ name: String, at location: ModelFileLocation) {
+        if name.isEmpty { objection(location, "a name must not be empty") }
+        if name.utf8.contains(0) { objection(location, "a name cannot hold the character U+0000") }
     }
 }

@@ -200,14 +200,14 @@ class PGJournalReader: JournalReader {
     func forEachRepairLine(_ selection: RejectSelection, _ body: (ArraySlice<UInt8>) throws -> Void) throws -> Int64 {
         let reading = PGLockingSession(store, session.interruption, writes: false)
         defer { reading.close() }
-        var lines = RejectExporter(as: .repairLines, leavesOutPartial: true)
+        var exporter = RejectExporter(as: .repairLines, leavesOutPartial: true)
         try reading.snapshot { connection in
             try PGRejects(store: store).forEach(selection, connection) {
-                try lines.append($0) { try body($0[...]) }
+                try exporter.append($0) { try body($0[...]) }
             }
         }
-        try lines.flush { try body($0[...]) }
-        return lines.export.partial
+        try exporter.flush { try body($0[...]) }
+        return exporter.export.partial
     }
 
     func retryPlan(

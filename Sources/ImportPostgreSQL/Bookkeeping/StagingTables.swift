@@ -9,8 +9,10 @@ enum StagingTables {
     ///
     /// - Parameter bytes: of all sources, as far as that is known.
     static func prepare(_ job: StoredJob, _ model: PGModel, bytes: Int64, _ connection: PGConnection) throws {
-        let guards = model.related.map { UserConstraints(staged: RelationshipStagingTables(job: job.id, tables: $0)) }
-        let isGuarded = try guards?.areThere(isStaged: false, connection) ?? false
+        let constraints = model.related.map {
+            UserConstraints(staged: RelationshipStagingTables(job: job.id, tables: $0))
+        }
+        let isGuarded = try constraints?.areThere(isStaged: false, connection) ?? false
         for (position, entity) in model.tables where !entity.identifier.isEmpty {
             // Which of two objects has what only one may have is decided in source order.
             let isAlone = try isGuarded || PGTables.hasRivals(entity, connection)
@@ -22,10 +24,10 @@ enum StagingTables {
                 """,
                 [.integer(job.id), .integer(Int64(position))] + buckets.map { .integer(Int64($0)) }
             )
-            let settlement = try settlement(of: job, position, model, connection)
+            let upsert = try upsert(of: job, position, model, connection)
             _ = try connection.execute(BookkeepingSchema.settling)
-            for statement in settlement.stageTables { _ = try connection.execute(statement) }
-            for bucket in 0..<settlement.buckets {
+            for statement in upsert.stageTables { _ = try connection.execute(statement) }
+            for bucket in 0..<upsert.buckets {
                 _ = try connection.execute(
                     """
                     INSERT INTO _import_settle (job, position, bucket, state) VALUES ($1, $2, $3, $4)
@@ -53,7 +55,7 @@ enum StagingTables {
         if !names.isEmpty { _ = try connection.execute("DROP TABLE \(names.joined(separator: ", "))") }
     }
 
-    static func settlement(
+    static func upsert(
         of job: StoredJob,
         _ position: Int,
         _ model: PGModel,

@@ -184,13 +184,13 @@ final class LibPQConnection {
 
     /// What a wait knows of the interruption.
     private struct Wait {
-        let heed: InterruptionPolicy
+        let policy: InterruptionPolicy
         let since = ContinuousClock.now
         var cancelled: ContinuousClock.Instant?
 
         func isOver(_ interruption: Interruption) -> Bool {
             guard interruption.isRequested else { return false }
-            switch heed {
+            switch policy {
             case .never: return false
             case .atOnce: return true
             case .after(let grace): return ContinuousClock.now - since >= grace
@@ -202,9 +202,9 @@ final class LibPQConnection {
     ///
     /// - Throws: `PGError`; the interruption's `ImportError` while the server takes nothing: the connection is of
     ///   no use then.
-    private func flush(_ heed: InterruptionPolicy, within limit: Duration? = nil) throws {
+    private func flush(_ policy: InterruptionPolicy, within limit: Duration? = nil) throws {
         let handle = try opened()
-        let wait = Wait(heed: heed)
+        let wait = Wait(policy: policy)
         while true {
             switch cPQflush(handle) {
             case 0: return
@@ -262,15 +262,15 @@ final class LibPQConnection {
         _ sql: String,
         _ parameters: [PGValue],
         byRow: Bool = false,
-        _ heed: InterruptionPolicy,
+        _ policy: InterruptionPolicy,
         _ body: (PGRows) -> Bool
     ) throws {
-        try send(sql, parameters, heed)
+        try send(sql, parameters, policy)
         if byRow, let handle { cPQsetSingleRowMode(handle) }
-        try forEachResult(heed, body)
+        try forEachResult(policy, body)
     }
 
-    private func send(_ sql: String, _ parameters: [PGValue], _ heed: InterruptionPolicy) throws {
+    private func send(_ sql: String, _ parameters: [PGValue], _ policy: InterruptionPolicy) throws {
         let handle = try opened()
         // What comes after would be cut off silently.
         let hasNUL = parameters.contains { if case .text(let text) = $0 { text.utf8.contains(0) } else { false } }
@@ -279,7 +279,7 @@ final class LibPQConnection {
         }
         guard !parameters.isEmpty else {
             guard cPQsendQuery(handle, sql) == 1 else { throw failure() }
-            return try finishSending(heed)
+            return try finishSending(policy)
         }
         var types: [Oid] = []
         var formats: [Int32] = []
@@ -308,15 +308,15 @@ final class LibPQConnection {
         guard let count = Int32(exactly: values.count) else { throw failure() }
         let texts = values.map { UnsafePointer<CChar>($0) }
         guard cPQsendQueryParams(handle, sql, count, types, texts, lengths, formats, 0) == 1 else { throw failure() }
-        try finishSending(heed)
+        try finishSending(policy)
     }
 
     /// `BYTEAOID` of the server's `pg_type.h`; it never changes.
     private static let byteaType: Oid = 17
 
-    private func finishSending(_ heed: InterruptionPolicy) throws {
+    private func finishSending(_ policy: InterruptionPolicy) throws {
         do {
-            try flush(heed)
+            try flush(policy)
         } catch let error as ImportError {
             // Half a statement cannot be taken back.
             close()
@@ -330,8 +330,8 @@ final class LibPQConnection {
     /// - Throws: the server's first error as `PGError`, or the interruption's `ImportError` where that is its
     ///   cause.
     @discardableResult
-    private func forEachResult(_ heed: InterruptionPolicy, _ body: (PGRows) -> Bool) throws -> Bool {
-        var wait = Wait(heed: heed)
+    private func forEachResult(_ policy: InterruptionPolicy, _ body: (PGRows) -> Bool) throws -> Bool {
+        var wait = Wait(policy: policy)
         var error: PGError?
         var isWanted = true
         while true {
@@ -412,17 +412,17 @@ final class LibPQConnection {
     /// - Throws: `PGError`, the interruption's `ImportError`, and what `body` throws; no row is taken then.
     func copy(
         _ sql: String,
-        _ heed: InterruptionPolicy,
+        _ policy: InterruptionPolicy,
         _ body: (_ put: @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws -> Int64 {
-        try send(sql, [], heed)
-        guard try forEachResult(heed, { _ in true }) else {
+        try send(sql, [], policy)
+        guard try forEachResult(policy, { _ in true }) else {
             throw PGError(sqlState: "0A000", message: "the statement takes no rows")
         }
         do {
-            try body { [unowned self] in try put($0, heed) }
+            try body { [unowned self] in try put($0, policy) }
             try endCopy(nil)
-            try flush(heed)
+            try flush(policy)
         } catch {
             let refusal = abandonCopy()
             // Of a connection that breaks off, what the server has said before says more.
@@ -430,14 +430,14 @@ final class LibPQConnection {
             throw refusal.flatMap { $0.sqlState.isEmpty || $0.sqlState == "57014" ? nil : $0 } ?? loss
         }
         var count: Int64 = 0
-        try forEachResult(heed) { rows in
+        try forEachResult(policy) { rows in
             count = rows.affected
             return true
         }
         return count
     }
 
-    private func put(_ bytes: UnsafeRawBufferPointer, _ heed: InterruptionPolicy) throws {
+    private func put(_ bytes: UnsafeRawBufferPointer, _ policy: InterruptionPolicy) throws {
         let handle = try opened()
         guard let start = bytes.bindMemory(to: CChar.self).baseAddress else { return }
         guard let count = Int32(exactly: bytes.count) else {
@@ -447,7 +447,7 @@ final class LibPQConnection {
             let isTaken = cPQputCopyData(handle, start, count)
             guard isTaken >= 0 else { throw failure() }
             // libpq would keep what the socket does not take, and so everything where the server is slow.
-            try flush(heed)
+            try flush(policy)
             if isTaken == 1 { return }
         }
     }

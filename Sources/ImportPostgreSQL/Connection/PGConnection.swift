@@ -32,14 +32,14 @@ final class PGConnection {
         writes: Bool = true,
         askForPassword: (@Sendable (String) -> String?)? = nil
     ) throws {
-        let opening = PGConnectionSetup(address: address, application: application, interruption: interruption)
+        let setup = PGConnectionSetup(address: address, application: application, interruption: interruption)
         do {
-            link = try opening.connect(password: nil)
+            link = try setup.connect(password: nil)
         } catch let failure as PGError where failure.needsPassword {
             guard let password = askForPassword?("Password for \(address.label): ") else { throw failure }
-            link = try opening.connect(password: password)
+            link = try setup.connect(password: password)
         }
-        let session = try opening.prepare(link, writes: writes)
+        let session = try setup.prepare(link, writes: writes)
         schema = session.schema
         hadSchema = session.isThere
     }
@@ -74,7 +74,7 @@ final class PGConnection {
 
     // MARK: Statements
 
-    private var heed: LibPQConnection.InterruptionPolicy { isInterruptible ? .atOnce : .never }
+    private var policy: LibPQConnection.InterruptionPolicy { isInterruptible ? .atOnce : .never }
 
     /// Runs one statement with parameters, or any number without.
     ///
@@ -82,16 +82,16 @@ final class PGConnection {
     /// - Throws: `PGError`; the interruption's `ImportError` where that has ended the statement.
     @discardableResult
     func execute(_ sql: String, _ parameters: [PGValue] = []) throws -> PGRows {
-        try execute(sql, parameters, heed)
+        try execute(sql, parameters, policy)
     }
 
     private func execute(
         _ sql: String,
         _ parameters: [PGValue] = [],
-        _ heed: LibPQConnection.InterruptionPolicy
+        _ policy: LibPQConnection.InterruptionPolicy
     ) throws -> PGRows {
         var rows = PGRows()
-        try link.run(sql, parameters, heed) { result in
+        try link.run(sql, parameters, policy) { result in
             rows = result
             return true
         }
@@ -103,7 +103,7 @@ final class PGConnection {
     /// - Throws: `PGError`; what `body` throws, which ends the statement; the interruption's `ImportError`.
     func forEachRow(_ sql: String, _ parameters: [PGValue] = [], _ body: (PGRow) throws -> Void) throws {
         var failure: (any Error)?
-        try link.run(sql, parameters, byRow: true, heed) { rows in
+        try link.run(sql, parameters, byRow: true, policy) { rows in
             do {
                 for row in rows { try body(row) }
                 return true

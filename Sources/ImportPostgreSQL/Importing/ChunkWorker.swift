@@ -18,7 +18,7 @@ final class ChunkWorker {
         /// Removes chunks that are committed; nil where they stay.
         let removal: ChunkCleanup?
         let interruption: Interruption
-        let bell: ChunkSignal
+        let signal: ChunkSignal
         /// How long there may be nothing to do and no importing process, in seconds; nil in the importing process itself.
         var endsWithout: Double?
         /// Told of what is committed: records, bytes, rejects.
@@ -64,7 +64,7 @@ final class ChunkWorker {
     private let task: Task
     private let plans: [EntityPlan]
     /// Stages what records say, where entities relate to one another; nil where none do.
-    private let staging: RelationshipStager?
+    private let stager: RelationshipStager?
     private let decoder: ChunkDecoder
     private let chunks: ChunkTable
     private let counts: PGCounts
@@ -72,7 +72,7 @@ final class ChunkWorker {
     private let retries: RetryTable?
     private var rows: [ChunkRows]
     private let link: PGWorkerConnection
-    private lazy var valuePlaces = ValueLocator(maxDepth: task.job.options.maxDepth)
+    private lazy var valueLocator = ValueLocator(maxDepth: task.job.options.maxDepth)
 
     private var job: StoredJob { task.job }
     private var label: String { task.store.label }
@@ -88,7 +88,7 @@ final class ChunkWorker {
         counts = PGCounts(job: task.job, plans: plans)
         owner = Self.makeOwner()
         retries = RetryTable(of: task.job)
-        staging = model.related.map { tables in
+        stager = model.related.map { tables in
             RelationshipStager(tables, isSerial: model.serial != nil) { entity in
                 while true {
                     do {
@@ -104,8 +104,8 @@ final class ChunkWorker {
                 }
             }
         }
-        if let staging {
-            rows = try staging.makeRows(task.job)
+        if let stager {
+            rows = try stager.makeRows(task.job)
         } else {
             rows = try plans.map { plan in
                 guard !plan.identifier.isEmpty else { return try ChunkRows(plan, task.job.options) }
@@ -133,7 +133,7 @@ final class ChunkWorker {
         var idleTime = IdleTimer()
         while true {
             try task.interruption.check()
-            let seen = task.bell.count
+            let seen = task.signal.count
             if let lease = try link.use({ try chunks.lease(owner, host: task.store.host, $0, label: label) }) {
                 try importChunk(lease)
                 idleTime = IdleTimer()
@@ -152,7 +152,7 @@ final class ChunkWorker {
                 let isLed = try link.use { [task] in try PGLockingSession.isLockHeld($0, task.store.lockName) }
                 try idleTime.check(isLed: isLed, seconds, at: label)
             }
-            task.bell.wait(after: seen, seconds: 0.25)
+            task.signal.wait(after: seen, seconds: 0.25)
         }
     }
 
@@ -199,7 +199,7 @@ final class ChunkWorker {
             return refusal.rows
         }
         // Whoever waits for the last chunks looks again.
-        task.bell.ring()
+        task.signal.ring()
         task.onCommit(
             Int64(lease.entry.records),
             lease.entry.endByte - lease.entry.firstByte,
@@ -229,9 +229,9 @@ final class ChunkWorker {
         repeat {
             try task.interruption.check()
             decoder.decode(upTo: Self.batchSize, into: &batch)
-            if let staging {
-                try staging.number(&batch.rows)
-                try add(batch.rows, refused, staging, &tally)
+            if let stager {
+                try stager.number(&batch.rows)
+                try add(batch.rows, refused, stager, &tally)
             } else {
                 add(batch.rows, refused, &tally)
             }
@@ -252,7 +252,7 @@ final class ChunkWorker {
     private func add(
         _ batch: borrowing RowBatch,
         _ refused: RefusedRows,
-        _ staging: RelationshipStager,
+        _ stager: RelationshipStager,
         _ tally: inout PGCounts.Tally
     ) throws {
         tally.add(batch)
@@ -263,7 +263,7 @@ final class ChunkWorker {
                 let (row, place) = (batch.rows[record.row], batch.places[index])
                 var error = refused[row.ordinal].map { $0.error(at: place.byteOffset) }
                 if error == nil {
-                    switch try staging.add(record, batch, chunk, &rows) {
+                    switch try stager.add(record, batch, chunk, &rows) {
                     case .staged(let linked): for entity in linked { tally.linked[entity] += 1 }
                     case .refused(let fault, let entity):
                         error = rows[entity].error(fault, byteOffset: place.byteOffset)
@@ -322,7 +322,7 @@ final class ChunkWorker {
         _ chunk: UnsafeBufferPointer<UInt8>
     ) -> Int64 {
         guard let attribute else { return record.byteOffset }
-        return valuePlaces.byteOffset(of: attribute, plans[entity], in: record, chunk)
+        return valueLocator.byteOffset(of: attribute, plans[entity], in: record, chunk)
     }
 
     /// Where the first reject stops the import, no chunk with one is committed.
@@ -392,7 +392,7 @@ final class ChunkWorker {
                 }
                 copied = nil
                 try counts.write(tally, of: lease.entry, connection)
-                let staged = plans.indices.filter { staging != nil || !plans[$0].identifier.isEmpty }
+                let staged = plans.indices.filter { stager != nil || !plans[$0].identifier.isEmpty }
                 try retries?.settle(lease.entry, staged: staged, connection)
                 return true
             }

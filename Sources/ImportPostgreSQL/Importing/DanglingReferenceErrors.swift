@@ -13,7 +13,7 @@ final class DanglingReferenceErrors {
     }
 
     private let tables: RelationshipTables
-    private let again: SecondPassDecoder
+    private let secondPass: SecondPassDecoder
     private let connection: PGConnection
     private let relationships: Set<Int>
     /// By relationship, rows of the references that the server is asked for.
@@ -27,11 +27,11 @@ final class DanglingReferenceErrors {
     init(
         _ statements: RelationshipStatements,
         _ options: JobOptions,
-        kinds: any SubentityLookup,
+        subentities: any SubentityLookup,
         _ connection: PGConnection
     ) throws {
         tables = statements.tables
-        again = SecondPassDecoder(plan: tables.graph, options: options, kinds: kinds)
+        secondPass = SecondPassDecoder(plan: tables.graph, options: options, subentities: subentities)
         self.connection = connection
         relationships = Set(tables.layout.relationships.indices.filter(statements.rejectsUnmet))
         for relationship in relationships {
@@ -114,15 +114,15 @@ final class DanglingReferenceErrors {
         _ isUnmet: @escaping (Reference, [Cell], RowValues) -> Bool
     ) throws -> RowBatch {
         let ordinal = batch.rows[batch.graph.records[index].row].ordinal
-        again.isUnmet = { [relationships] relationship, cells, isNamed, values in
+        secondPass.isUnmet = { [relationships] relationship, cells, isNamed, values in
             guard !isNamed, relationships.contains(relationship), !cells.contains(where: { $0.tag == .null }) else {
                 return false
             }
             let key = EncodedKey(cells, values)
             return isUnmet(Reference(ordinal: ordinal, relationship: relationship, key: key), cells, values)
         }
-        defer { again.isUnmet = nil }
-        return try again.decode(index, batch, late, source: source)
+        defer { secondPass.isUnmet = nil }
+        return try secondPass.decode(index, batch, late, source: source)
     }
 }
 

@@ -32,7 +32,7 @@ struct LateRejectFinder {
     /// A record that does not do.
     private struct Late {
         let ordinal: Int64
-        let fault: Reason
+        let reason: Reason
     }
 
     /// Writes the rejects that a bucket's query gives, in its transaction: those of one chunk at a time.
@@ -70,7 +70,7 @@ struct LateRejectFinder {
     private func late(_ row: PGRow, _ entity: String) throws -> Late {
         let ordinal = try row.integer(0)
         guard let code = try row.optionalText(3) else {
-            return Late(ordinal: ordinal, fault: try row.bool(2) ? .missing : .duplicate)
+            return Late(ordinal: ordinal, reason: try row.bool(2) ? .missing : .duplicate)
         }
         let error = RecordError(
             entity: entity,
@@ -80,7 +80,7 @@ struct LateRejectFinder {
             found: try row.text(5),
             byteOffset: 0
         )
-        return Late(ordinal: ordinal, fault: .refused(RefusedRow(ordinal: ordinal, error: error)))
+        return Late(ordinal: ordinal, reason: .refused(RefusedRow(ordinal: ordinal, error: error)))
     }
 
     private func write(
@@ -122,15 +122,15 @@ struct LateRejectFinder {
         of entry: ChunkEntry,
         _ connection: PGConnection
     ) throws -> [RowBatch.Reject] {
-        let faults = Dictionary(late.map { ($0.ordinal, $0.fault) }) { first, _ in first }
+        let reasons = Dictionary(late.map { ($0.ordinal, $0.reason) }) { first, _ in first }
         var refused = RefusedRows()
-        for case .refused(let row) in faults.values { refused.add(row) }
+        for case .refused(let row) in reasons.values { refused.add(row) }
         var rejects: [RowBatch.Reject] = []
         try task.forEachBatch(of: entry, plans, decoder, connection) { batch, late in
             for (index, row) in batch.rows.enumerated() {
-                guard let fault = faults[row.ordinal] else { continue }
+                guard let reason = reasons[row.ordinal] else { continue }
                 let place = batch.places[index]
-                if case .missing = fault, row.unmet >= 0 {
+                if case .missing = reason, row.unmet >= 0 {
                     rejects.append(batch.unmet[Int(row.unmet)])
                 } else {
                     let error =

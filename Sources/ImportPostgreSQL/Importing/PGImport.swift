@@ -37,18 +37,18 @@ struct PGImport {
             $0.rejects = done.rejects
         }
         try restoreChunks(staged: model.isStagedOnServer)
-        let bell = ChunkSignal()
-        let task = try task(session.read { try PGTables.withDefaults(model, $0) }, bell)
+        let signal = ChunkSignal()
+        let task = try task(session.read { try PGTables.withDefaults(model, $0) }, signal)
         let fault = try WorkerPool.run(
             context.options.workers,
             on: ChunkQueue(capacity: 1),
             interruption: context.interruption,
-            stop: { _ in bell.ring() },
+            stop: { _ in signal.ring() },
             work: { try task.links.use { try ChunkWorker(task, $0).work() } },
             feed: { [self] in
                 // Where a source has a fault, what is before it is all that is done now.
-                let fault = try cut(feed, bell)
-                bell.ring()
+                let fault = try cut(feed, signal)
+                signal.ring()
                 return fault
             }
         )
@@ -65,7 +65,7 @@ struct PGImport {
     /// Makes objects of what is staged, by as many workers.
     private func settle(_ task: ChunkWorker.Task) throws {
         context.progress.update { $0.phase = .finishing }
-        let settling = try PGUpsertWorker(task)
+        let upserts = try PGUpsertWorker(task)
         let relations = RelationshipSettlement(task, try task.serverModel(), session)
         try relations?.begin()
         let pool = WorkerPool(workers: context.options.workers) { [interruption = context.interruption] _ in
@@ -78,13 +78,13 @@ struct PGImport {
             )
         )
         try pool.wait()
-        try settling.finish(session)
+        try upserts.finish(session)
         try relations?.finish()
         let rejects = try session.read { try chunks.done($0).rejects }
         context.progress.update { $0.rejects = rejects }
     }
 
-    private func task(_ model: ModelDescription, _ bell: ChunkSignal) -> ChunkWorker.Task {
+    private func task(_ model: ModelDescription, _ signal: ChunkSignal) -> ChunkWorker.Task {
         let keepsChunks =
             context.options.keepsChunks || run.job.takesChunks || !run.job.isModelFinal
             || session.store.durability == .off || model.isStagedOnServer
@@ -99,7 +99,7 @@ struct PGImport {
             directory: run.directory,
             removal: keepsChunks ? nil : ChunkCleanup(run.directory),
             interruption: context.interruption,
-            bell: bell
+            signal: signal
         ) { [progress = context.progress] records, bytes, rejects in
             progress.update {
                 $0.importedRecords += records
@@ -133,10 +133,10 @@ struct PGImport {
     }
 
     /// Cuts what is left, and registers it meanwhile.
-    private func cut(_ feed: ChunkFeed, _ bell: ChunkSignal) throws -> ImportError? {
+    private func cut(_ feed: ChunkFeed, _ signal: ChunkSignal) throws -> ImportError? {
         let registrar = ChunkRegistrar()
-        var unsure = UnflushedChunks()
-        try registrar.start { [self] in try register($0, &unsure, bell) }
+        var unflushed = UnflushedChunks()
+        try registrar.start { [self] in try register($0, &unflushed, signal) }
         let fault: ImportError?
         do {
             fault = try feed.feed(keepsAll: false) { chunk, _ in try registrar.put(chunk.entry) }
@@ -145,9 +145,9 @@ struct PGImport {
             try? registrar.finish()
             throw error
         }
-        try session.write { [unsure] connection in
-            if unsure.connection != session.connections {
-                for entry in unsure.entries { try chunks.register(entry, connection) }
+        try session.write { [unflushed] connection in
+            if unflushed.connection != session.connections {
+                for entry in unflushed.entries { try chunks.register(entry, connection) }
             }
             try chunks.noteSplit(connection)
         }
@@ -155,24 +155,24 @@ struct PGImport {
     }
 
     /// Puts chunks before the workers; they are on the disk by then.
-    private func register(_ entries: [ChunkEntry], _ unsure: inout UnflushedChunks, _ bell: ChunkSignal) throws {
+    private func register(_ entries: [ChunkEntry], _ unflushed: inout UnflushedChunks, _ signal: ChunkSignal) throws {
         for entry in entries where entry.records > 0 { try run.directory.sync(chunk: entry.number) }
-        unsure.entries += entries
-        let isDurable = unsure.entries.count >= UnflushedChunks.most
-        try session.write(isDurable: isDurable) { [unsure] connection in
+        unflushed.entries += entries
+        let isDurable = unflushed.entries.count >= UnflushedChunks.most
+        try session.write(isDurable: isDurable) { [unflushed] connection in
             // There is no row without those before it.
-            let isAnother = unsure.connection != session.connections
-            for entry in isAnother ? unsure.entries : entries { try chunks.register(entry, connection) }
+            let isAnother = unflushed.connection != session.connections
+            for entry in isAnother ? unflushed.entries : entries { try chunks.register(entry, connection) }
         }
-        unsure.connection = session.connections
-        if isDurable { unsure.entries.removeAll() }
-        bell.ring()
+        unflushed.connection = session.connections
+        if isDurable { unflushed.entries.removeAll() }
+        signal.ring()
         while true {
-            let seen = bell.count
+            let seen = signal.count
             guard try session.read({ try isCutEnough($0) }) else { return }
             try context.interruption.check()
             // Other processes' commits ring no bell here.
-            bell.wait(after: seen, seconds: 0.05)
+            signal.wait(after: seen, seconds: 0.05)
         }
     }
 

@@ -30,11 +30,11 @@ struct PGUpsertWorker {
     func finish(_ session: PGLockingSession) throws {
         for (position, entity) in model.tables where !entity.identifier.isEmpty {
             try session.write { connection in
-                let settlement = try StagingTables.settlement(of: task.job, position, model, connection)
+                let upsert = try StagingTables.upsert(of: task.job, position, model, connection)
                 // A table that was not empty has its index already.
                 _ = try connection.execute("SET LOCAL maintenance_work_mem = '256MB'")
                 try PGTables.prepareIdentifier(of: entity, connection, label: label)
-                _ = try connection.execute(settlement.finish)
+                _ = try connection.execute(upsert.finish)
             }
         }
     }
@@ -170,12 +170,12 @@ struct PGUpsertWorker {
         most: Int? = nil,
         _ connection: PGConnection
     ) throws -> [RefusedRow] {
-        let settlement = try StagingTables.settlement(of: task.job, bucket.position, model, connection)
-        let statements = settlement.statements(ofBucket: bucket.number)
+        let upsert = try StagingTables.upsert(of: task.job, bucket.position, model, connection)
+        let statements = upsert.statements(ofBucket: bucket.number)
         // Of entities that relate to one another, it is known by now which records are accepted.
         let retries = model.related == nil ? RetryTable(of: task.job) : nil
         for statement in statements.settings { _ = try connection.execute(statement) }
-        let ignored = try retries?.holdStaged(settlement.name(ofBucket: bucket.number), connection) ?? 0
+        let ignored = try retries?.holdStaged(upsert.name(ofBucket: bucket.number), connection) ?? 0
         if var counts = try settleShort(statements, keepsRows: keepsRows, connection) {
             try retries?.settleStaged(connection)
             counts.records[3] += ignored
@@ -189,13 +189,13 @@ struct PGUpsertWorker {
         if let failure {
             // A record goes with all that is nested in it, and what others say of that.
             guard model.related == nil || most != nil else { throw failure }
-            var parts = BisectingUpsert(
+            var bisection = BisectingUpsert(
                 statements.parts,
                 model.related == nil ? task.job.options.onConflict : .merge,
                 connection,
                 task.interruption
             )
-            try parts.settle(after: failure)
+            try bisection.settle(after: failure)
             let refused = try most.map { try self.refused(position: bucket.position, most: $0, connection) }
             if let refused, !refused.isEmpty { return refused }
         }
@@ -236,7 +236,7 @@ struct PGUpsertWorker {
     /// - Returns: these; where there are any, the transaction is not to be committed.
     /// - Throws: `PGError`, `ImportError`.
     func makeObjects(of position: Int, most: Int?, _ connection: PGConnection) throws -> [RefusedRow] {
-        let buckets = try StagingTables.settlement(of: task.job, position, model, connection).buckets
+        let buckets = try StagingTables.upsert(of: task.job, position, model, connection).buckets
         var refused: [RefusedRow] = []
         for number in 0..<buckets where refused.count < most ?? 1 {
             let bucket = Bucket(position: position, number: number, attempts: 0)

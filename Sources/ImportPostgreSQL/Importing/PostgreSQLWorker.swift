@@ -85,7 +85,7 @@ public final class PostgreSQLWorker: Sendable {
                 directory: directory,
                 removal: nil,
                 interruption: interruption,
-                bell: ChunkSignal(),
+                signal: ChunkSignal(),
                 endsWithout: wait
             ) { [self] records, bytes, rejects in
                 summary.withLock {

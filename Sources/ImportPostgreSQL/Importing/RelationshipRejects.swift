@@ -50,25 +50,25 @@ final class RelationshipRejects {
     /// Writes rejects.
     ///
     /// - Parameter records: in order.
-    func write(_ records: [(ordinal: Int64, fault: Reason)], _ connection: PGConnection) throws -> Counts {
+    func write(_ records: [(ordinal: Int64, reason: Reason)], _ connection: PGConnection) throws -> Counts {
         var counts = Counts(entities: model.plans.count)
-        let faults = Dictionary(records.map { ($0.ordinal, $0.fault) }) { first, _ in first }
+        let reasons = Dictionary(records.map { ($0.ordinal, $0.reason) }) { first, _ in first }
         try forEachChunk(of: records.map(\.ordinal), connection) { entry in
             var tally = PGCounts.Tally(entities: model.plans.count)
             var count = 0
-            try forEachRecord(of: entry, connection, finding: { try find(faults, $0, $1, entry) }) {
+            try forEachRecord(of: entry, connection, finding: { try find(reasons, $0, $1, entry) }) {
                 index,
                 batch,
                 late in
                 let record = batch.graph.records[index]
                 let row = batch.rows[record.row]
-                guard let fault = faults[row.ordinal] else { return }
+                guard let reason = reasons[row.ordinal] else { return }
                 count += 1
                 countLinked(by: record, batch, &counts)
                 let entity = model.plans[Int(row.entity)].entity.name
                 let place = batch.places[index]
                 let errors =
-                    switch fault {
+                    switch reason {
                     case .lacking(let children): lacks(record, children, batch, place).map { $0.of(entity) }
                     case .refused(let refused): [refused.error(of: entity, at: place.byteOffset)]
                     case .unmet(let unmet):
@@ -130,14 +130,14 @@ final class RelationshipRejects {
 
     /// Looks up what references of a batch's records lead to nothing.
     private func find(
-        _ faults: [Int64: Reason],
+        _ reasons: [Int64: Reason],
         _ batch: RowBatch,
         _ late: LateRejects,
         _ entry: ChunkEntry
     ) throws {
         var errors: DanglingReferenceErrors?
         let unmet = batch.graph.records.indices.filter { index in
-            guard case .unmet(let found)? = faults[batch.rows[batch.graph.records[index].row].ordinal] else {
+            guard case .unmet(let found)? = reasons[batch.rows[batch.graph.records[index].row].ordinal] else {
                 return false
             }
             errors = found
@@ -171,8 +171,8 @@ final class RelationshipRejects {
     }
 
     private func countLinked(by record: GraphBatch.Record, _ batch: borrowing RowBatch, _ counts: inout Counts) {
-        for statement in batch.graph.statements[record.statements] {
-            if case .reference(let entity) = statement { counts.linked[entity] += 1 }
+        for operation in batch.graph.operations[record.operations] {
+            if case .reference(let entity) = operation { counts.linked[entity] += 1 }
         }
     }
 
@@ -186,12 +186,12 @@ final class RelationshipRejects {
         if children.contains(RelationshipStatements.duplicate) {
             return [model.plans[Int(batch.rows[record.row].entity)].duplicateError(at: place.identifierOffset)]
         }
-        let statements = batch.graph.statements[record.statements]
+        let operations = batch.graph.operations[record.operations]
         var errors: [ImportModel.RecordError] = []
         // What is nested in an object that is not there is not even looked at.
         var failed: Set<Int> = []
-        for (child, statement) in statements.enumerated() {
-            guard case .row(let index) = statement else { continue }
+        for (child, operation) in operations.enumerated() {
+            guard case .row(let index) = operation else { continue }
             if failed.contains(Int(batch.rows[index].parent)) {
                 failed.insert(index)
             } else if children.contains(child), batch.rows[index].unmet >= 0 {

@@ -87,7 +87,7 @@ struct RelationshipSettlement {
             task: task,
             model: model,
             tables: tables,
-            guards: UserConstraints(staged: statements.staged),
+            constraints: UserConstraints(staged: statements.staged),
             connection: connection
         ).settle()
         try steps.note(2, connection)
@@ -103,9 +103,9 @@ struct RelationshipSettlement {
     /// Finds of which entities objects are, and with that which records are accepted, where it depends on the records before.
     func findKinds(_ statements: RelationshipStatements, _ connection: PGConnection) throws {
         guard try findsKinds && SubentityReplay.isNeeded(statements, connection) else { return }
-        let verdicts = try SubentityReplay(task, model, statements, connection)
-        try verdicts.find()
-        let changes = verdicts.changes
+        let replay = try SubentityReplay(task, model, statements, connection)
+        try replay.find()
+        let changes = replay.changes
         for entity in changes.read.indices {
             let (rejected, linked) = (changes.rejected[entity], changes.linked[entity])
             let counts: KeyValuePairs = [
@@ -159,11 +159,11 @@ struct RelationshipSettlement {
         let errors = try DanglingReferenceErrors(
             statements,
             task.job.options,
-            kinds: EmptySubentityLookup(),
+            subentities: EmptySubentityLookup(),
             connection
         )
         try forEachVerdict(connection) { ordinals in
-            let records = ordinals.map { (ordinal: $0, fault: RelationshipRejects.Reason.unmet(errors)) }
+            let records = ordinals.map { (ordinal: $0, reason: RelationshipRejects.Reason.unmet(errors)) }
             try count(rejects.write(records, connection), as: "rejected", connection)
         }
         _ = try connection.execute("DELETE FROM \(RelationshipStatements.unmetTable)")
@@ -221,7 +221,7 @@ struct RelationshipSettlement {
             if rows.isEmpty { return }
             let records = try rows.map { row in
                 let children = try row.text(1).split(separator: ",").compactMap { Int($0) }
-                return (ordinal: try row.integer(0), fault: RelationshipRejects.Reason.lacking(Set(children)))
+                return (ordinal: try row.integer(0), reason: RelationshipRejects.Reason.lacking(Set(children)))
             }
             last = records.last?.ordinal ?? last
             try count(rejects.write(records, connection), as: "rejected", connection)

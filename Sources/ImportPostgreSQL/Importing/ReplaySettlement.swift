@@ -12,7 +12,7 @@ struct ReplaySettlement {
     let task: ChunkWorker.Task
     let model: PGModel
     let tables: RelationshipTables
-    let guards: UserConstraints
+    let constraints: UserConstraints
     /// In the transaction that all is done in.
     let connection: PGConnection
 
@@ -59,8 +59,8 @@ struct ReplaySettlement {
                 try take(into: store, without: refused, upTo: last, retries)
                 // Others may read the tables up to here.
                 try PGTables.drop(tables.foreignKeys, connection)
-                keys = try guards.takeAwayForeignKeys(connection)
-                indexes = try guards.takeAwayUniqueIndexes(ofLists: true, connection)
+                keys = try constraints.takeAwayForeignKeys(connection)
+                indexes = try constraints.takeAwayUniqueIndexes(ofLists: true, connection)
                 try tables.dropPartnerIndexes(connection)
                 try tables.dropListIndexes(connection)
                 for table in layout.tables { try writeBack(table, from: store) }

@@ -14,8 +14,8 @@ struct SingleTransactionSettlement {
     private let relations: RelationshipSettlement
     private let statements: RelationshipStatements
     private let connection: PGConnection
-    private let settling: PGUpsertWorker
-    private let guards: UserConstraints
+    private let upserts: PGUpsertWorker
+    private let constraints: UserConstraints
     /// What records up to this one come to is known not to be refused; nil where nothing is known.
     private var accepted: Int64?
 
@@ -26,8 +26,8 @@ struct SingleTransactionSettlement {
         self.relations = relations
         self.statements = statements
         self.connection = connection
-        settling = try PGUpsertWorker(relations.task)
-        guards = UserConstraints(staged: statements.staged)
+        upserts = try PGUpsertWorker(relations.task)
+        constraints = UserConstraints(staged: statements.staged)
     }
 
     /// - Throws: `PGError` that is about no record, and `ImportError`.
@@ -91,15 +91,15 @@ struct SingleTransactionSettlement {
 
     /// Settles all, as far as nothing is refused.
     private func attempt() throws -> Outcome {
-        let keys = try guards.takeAwayForeignKeys(connection)
-        let indexes = try guards.takeAwayUniqueIndexes(ofLists: false, connection)
+        let keys = try constraints.takeAwayForeignKeys(connection)
+        let indexes = try constraints.takeAwayUniqueIndexes(ofLists: false, connection)
         try judge()
         if let failure = try connection.refusal(of: { try relations.prepare(statements, connection) }) {
             return .failed(failure)
         }
         for entity in statements.identified {
             // What is said of others by records that are refused here is not to keep out any of these.
-            let rows = try settling.makeObjects(of: entity, most: Self.page, connection)
+            let rows = try upserts.makeObjects(of: entity, most: Self.page, connection)
             if !rows.isEmpty { return .refused(rows) }
         }
         if let failure = try connection.refusal(of: { try relations.link(statements, connection) }) {
@@ -123,7 +123,7 @@ struct SingleTransactionSettlement {
         for key in keys {
             guard let failure = try connection.refusal(of: { try key.restore(connection) }) else { continue }
             let error = failure.error(of: key.entity.map(name) ?? "", keyPath: "")
-            let rows = try guards.recordsBreaking(key, most: Self.page, connection)
+            let rows = try constraints.recordsBreaking(key, most: Self.page, connection)
             if rows.isEmpty { throw failure.unattributed(in: relations.task.store) }
             return .refused(rows.map { RefusedRow(ordinal: $0, error: error) })
         }
@@ -227,11 +227,11 @@ struct SingleTransactionSettlement {
             _ = try connection.execute("DELETE FROM \(stage) WHERE _ordinal > $1", [.integer(ordinal)])
         }
         let failure = try connection.refusal {
-            _ = try guards.takeAwayForeignKeys(connection)
-            _ = try guards.takeAwayUniqueIndexes(ofLists: false, connection)
+            _ = try constraints.takeAwayForeignKeys(connection)
+            _ = try constraints.takeAwayUniqueIndexes(ofLists: false, connection)
             if isInOrder { try relations.reject(statements, connection) }
             try relations.prepare(statements, connection)
-            for entity in statements.identified { _ = try settling.makeObjects(of: entity, most: nil, connection) }
+            for entity in statements.identified { _ = try upserts.makeObjects(of: entity, most: nil, connection) }
             try relations.link(statements, connection)
         }
         _ = try connection.execute("ROLLBACK TO SAVEPOINT importer_trial; RELEASE SAVEPOINT importer_trial")

@@ -19,8 +19,8 @@ final class SubentityReplay {
     private let tables: RelationshipTables
     private let known: ObjectCache
     private let decoder: ChunkDecoder
-    private let again: SecondPassDecoder
-    private let staging: RelationshipStager
+    private let secondPass: SecondPassDecoder
+    private let stager: RelationshipStager
     private let counts: PGCounts
     /// The rows of records that are accepted without these.
     private var skipped: ChunkRows
@@ -56,15 +56,15 @@ final class SubentityReplay {
         tables = statements.tables
         decoder = task.decoder(model)
         known = try ObjectCache(statements, task.job.options, connection)
-        again = SecondPassDecoder(plan: statements.tables.graph, options: task.job.options, kinds: known)
-        staging = RelationshipStager(statements.tables, isSerial: false) { [tables = statements.tables] in
+        secondPass = SecondPassDecoder(plan: statements.tables.graph, options: task.job.options, subentities: known)
+        stager = RelationshipStager(statements.tables, isSerial: false) { [tables = statements.tables] in
             try tables.rowIDs(of: $0, connection)
         }
-        rows = try staging.makeRows(task.job)
+        rows = try stager.makeRows(task.job)
         counts = PGCounts(job: task.job, plans: model.plans)
         unmet =
             try tables.graph.rejectsUnresolved
-            ? DanglingReferenceErrors(statements, task.job.options, kinds: known, connection) : nil
+            ? DanglingReferenceErrors(statements, task.job.options, subentities: known, connection) : nil
         let none = Array(repeating: Int64(0), count: model.plans.count)
         changes = Changes(read: none, rejected: none, linked: none, ignored: none, skipped: none)
         skipped = try RelationshipStagingTables.skipped.rows(task.job.options)
@@ -128,7 +128,7 @@ final class SubentityReplay {
             known.isAsking = true
             for index in records {
                 if batch.graph.records[index].isOpen {
-                    let own = try again.decode(index, batch, late, source: entry.source)
+                    let own = try secondPass.decode(index, batch, late, source: entry.source)
                     for record in own.graph.records { ask(record, own, late) }
                 } else {
                     ask(batch.graph.records[index], batch, late)
@@ -181,8 +181,8 @@ final class SubentityReplay {
             late.chunkBytes.withUnsafeBufferPointer { chunk in
                 batch.bytes.withUnsafeBufferPointer { own in
                     let values = RowValues(cells: cells, chunk: chunk, own: own, defaults: own)
-                    for (child, statement) in batch.graph.statements[record.statements].enumerated() {
-                        guard case .row(let row) = statement else { continue }
+                    for (child, operation) in batch.graph.operations[record.operations].enumerated() {
+                        guard case .row(let row) = operation else { continue }
                         let (entity, cell) = (Int(batch.rows[row].entity), batch.graph.nested[row].keyCell)
                         let width = tables.graph.plans[entity].identifier.count
                         let key = cell < 0 ? [] : Array(cells[cell..<cell + width])
@@ -306,7 +306,7 @@ final class SubentityReplay {
         func takeBack(_ batch: borrowing RowBatch) {
             guard !record.isOpen else { return }
             taken.append(row.ordinal)
-            for case .reference(let entity) in batch.graph.statements[record.statements] { tally.linked[entity] -= 1 }
+            for case .reference(let entity) in batch.graph.operations[record.operations] { tally.linked[entity] -= 1 }
         }
         // Whose identifier it is, is said as well.
         func told(_ error: ImportModel.RecordError) -> ImportModel.RecordError {
@@ -329,7 +329,7 @@ final class SubentityReplay {
                 return keep(found, record, batch, late)
             }
         }
-        var own = try again.decode(index, batch, late, source: entry.source)
+        var own = try secondPass.decode(index, batch, late, source: entry.source)
         if let failure = known.failure { throw failure }
         if let rejected = own.rejects.first { return reject(rejected.errors, batch) }
         guard record.isOpen, let decoded = own.graph.records.first else {
@@ -350,8 +350,8 @@ final class SubentityReplay {
             changes.ignored[Int(own.rows[decoded.row].entity)] += 1
             return
         }
-        try staging.number(&own)
-        let staged = try decoder.bytes.withUnsafeBufferPointer { try staging.add(decoded, own, $0, &rows) }
+        try stager.number(&own)
+        let staged = try decoder.bytes.withUnsafeBufferPointer { try stager.add(decoded, own, $0, &rows) }
         switch staged {
         case .staged(let linked): for entity in linked { tally.linked[entity] += 1 }
         case .refused(let fault, let entity):

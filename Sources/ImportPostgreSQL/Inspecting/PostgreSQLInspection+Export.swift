@@ -13,10 +13,10 @@ extension PostgreSQLInspection {
         as format: RejectExport.Format,
         _ body: ([UInt8]) throws -> Void
     ) throws -> RejectExport {
-        var lines = RejectExporter(as: format)
-        try forEachReject(selection) { try lines.append($0, to: body) }
-        try lines.flush(to: body)
-        return lines.export
+        var exporter = RejectExporter(as: format)
+        try forEachReject(selection) { try exporter.append($0, to: body) }
+        try exporter.flush(to: body)
+        return exporter.export
     }
 
     /// Writes rejects to a file, all or nothing: under a temporary name first, and then renamed.

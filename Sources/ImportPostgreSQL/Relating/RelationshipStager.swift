@@ -154,9 +154,9 @@ final class RelationshipStager {
         var linked: [Int] = []
         // The lists that it has stated so far.
         var open: [List] = []
-        // The statements of its rows.
-        let places = batch.graph.statements[record.statements].enumerated().compactMap { child, statement -> Int64? in
-            if case .row = statement { return Int64(child) }
+        // The operations of its rows.
+        let places = batch.graph.operations[record.operations].enumerated().compactMap { child, operation -> Int64? in
+            if case .row = operation { return Int64(child) }
             return nil
         }
         let ordinal = batch.rows[record.row].ordinal
@@ -166,9 +166,9 @@ final class RelationshipStager {
                 chunk: chunk.baseAddress.map { UnsafeRawPointer($0) },
                 own: own.baseAddress.map { UnsafeRawPointer($0) }
             )
-            for (child, statement) in batch.graph.statements[record.statements].enumerated() {
+            for (child, operation) in batch.graph.operations[record.operations].enumerated() {
                 let child = Int64(child)
-                switch statement {
+                switch operation {
                 case .row(let index):
                     let row = batch.rows[index]
                     let entity = Int(row.entity)

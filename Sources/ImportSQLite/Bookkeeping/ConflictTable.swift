@@ -36,17 +36,17 @@ package struct ConflictTable: Sendable {
     /// The first open conflicts after a number.
     package func open(after number: Int64, limit: Int, _ database: Database) throws -> [StoredConflict] {
         guard isThere else { return [] }
-        var kept: [StoredConflict] = []
+        var conflicts: [StoredConflict] = []
         let rows = try Row.fetchCursor(
             database,
             sql: "SELECT number, job, resolved, line FROM _import_conflict WHERE number > ? ORDER BY number",
             arguments: [number]
         )
-        while kept.count < limit, let row = try rows.next() {
+        while conflicts.count < limit, let row = try rows.next() {
             guard isOpen(row) else { continue }
-            kept.append(StoredConflict(number: row["number"], line: row["line"]))
+            conflicts.append(StoredConflict(number: row["number"], line: row["line"]))
         }
-        return kept
+        return conflicts
     }
 
     /// A conflict, and whether it is open; nil where there is none of this number, the job that left it is undone, or another

@@ -13,7 +13,7 @@ package struct RetainedRows {
     /// Keeps them, in the transaction of the rows.
     package func save(job: Int64, _ tables: [String], _ database: Database) throws {
         for (entity, rowIDs) in rowIDs.enumerated() where !rowIDs.isEmpty && tables.indices.contains(entity) {
-            try RowIDBitmap(database, in: RowIDBitmap.seen, job: job, of: tables[entity]).add(rowIDs.sorted())
+            try RowIDBitmap(database, in: RowIDBitmap.retained, job: job, of: tables[entity]).add(rowIDs.sorted())
         }
     }
 }

@@ -8,7 +8,7 @@ import ImportSources
 /// Belongs to one connection; used inside of its transactions only.
 package final class RowIDBitmap {
     /// The table in which a job keeps the rows that it has seen.
-    package static let seen = "main._import_seen"
+    package static let retained = "main._import_seen"
     /// One of the connection's own.
     package static let scope = "temp.import_scope"
 

@@ -157,12 +157,12 @@ struct DeferredUniqueIndex {
     /// Keeps where the records of rows that were just written are.
     ///
     /// - Parameter source: their source's index in the job.
-    func save(_ places: RecordPositions?, source: Int, _ database: Database) throws {
-        guard let places else { return }
+    func save(_ positions: RecordPositions?, source: Int, _ database: Database) throws {
+        guard let positions else { return }
         let statement = try database.cachedStatement(
             sql: "INSERT INTO _import_place (job, entity, first_rowid, source, places) VALUES (?, ?, ?, ?, ?)"
         )
-        for block in places.blocks {
+        for block in positions.blocks {
             try statement.execute(arguments: [job.id, position, block.firstRowID, source, Data(block.bytes)])
         }
     }

@@ -57,9 +57,9 @@ final class DuplicateRejector {
                 """
         )
         let note = try database.makeStatement(sql: "INSERT INTO _import_duplicate VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
-        var places = RecordPositionCursor(database, job: job.id, entity: position)
+        var positions = RecordPositionCursor(database, job: job.id, entity: position)
         while let rowID = try later.next() {
-            guard let (place, source) = try places.place(of: rowID) else {
+            guard let (place, source) = try positions.position(of: rowID) else {
                 throw ImportError(strayRow: rowID, in: plan.entity.table)
             }
             try note.execute(arguments: [
@@ -133,7 +133,7 @@ private struct RecordPositionCursor {
     private let job: Int64
     private let entity: Int
     private var firstRowID: Int64 = 0
-    private var places: [RecordPositions.Position] = []
+    private var positions: [RecordPositions.Position] = []
     private var source = 0
 
     init(_ database: Database, job: Int64, entity: Int) {
@@ -142,8 +142,8 @@ private struct RecordPositionCursor {
         self.entity = entity
     }
 
-    mutating func place(of rowID: Int64) throws -> (place: RecordPositions.Position, source: Int)? {
-        if !places.indices.contains(Int(rowID &- firstRowID)) {
+    mutating func position(of rowID: Int64) throws -> (position: RecordPositions.Position, source: Int)? {
+        if !positions.indices.contains(Int(rowID &- firstRowID)) {
             let statement = try database.cachedStatement(
                 sql: """
                     SELECT first_rowid, source, places FROM _import_place WHERE job = ? AND entity = ? AND first_rowid <= ?
@@ -153,9 +153,9 @@ private struct RecordPositionCursor {
             guard let found = try Row.fetchOne(statement, arguments: [job, entity, rowID]) else { return nil }
             let row = BookkeepingRow(found, of: "_import_place", database)
             (firstRowID, source) = (try row.rowID("first_rowid"), try row.index("source"))
-            places = RecordPositions.places(in: try row.bytes("places"))
+            positions = RecordPositions.positions(in: try row.bytes("places"))
         }
         let index = Int(rowID &- firstRowID)
-        return places.indices.contains(index) ? (places[index], source) : nil
+        return positions.indices.contains(index) ? (positions[index], source) : nil
     }
 }

@@ -51,8 +51,8 @@ extension GraphAppender {
         looksForLinks: Bool
     ) throws -> Bool {
         for record in records where !work.isLeftOut[record] {
-            for place in batch.graph.records[record].statements {
-                switch batch.graph.statements[place] {
+            for place in batch.graph.records[record].operations {
+                switch batch.graph.operations[place] {
                 case .row: break
                 case .links(let relationship, let row, let targets):
                     guard work.isTaken[row], let join = joins[relationship] else { continue }

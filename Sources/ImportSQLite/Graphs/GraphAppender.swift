@@ -106,7 +106,7 @@ package final class GraphAppender {
         _ batch: borrowing RowBatch,
         _ image: DatabaseImage?,
         _ found: LateRejects,
-        _ memory: inout AppendCache,
+        _ cache: inout AppendCache,
         _ changes: [EntityChanges]
     ) throws -> Outcome? {
         guard batch.graph.records.allSatisfy(\.isAppendable) else { return nil }
@@ -114,7 +114,7 @@ package final class GraphAppender {
         var cells = batch.cells
         let outcome = try withValues(of: batch, &cells, found) { values in
             var work = Work(batch, changes)
-            return try write(batch, image, values, &memory, &work) ? work.outcome : nil
+            return try write(batch, image, values, &cache, &work) ? work.outcome : nil
         }
         if outcome == nil { try statements.run("ROLLBACK TO import_batch") }
         try statements.run("RELEASE import_batch")
@@ -126,17 +126,17 @@ package final class GraphAppender {
         _ batch: borrowing RowBatch,
         _ image: DatabaseImage?,
         _ values: Values,
-        _ memory: inout AppendCache,
+        _ cache: inout AppendCache,
         _ work: inout Work
     ) throws -> Bool {
-        try keys.prepare(&memory.identifiers)
+        try keys.prepare(&cache.identifiers)
         try listIndexes.begin()
         if let copier {
             try copier.prepare()
             if let image, try !copier.copy(image, &work.outcome.changes) { return false }
         }
         work.highest = try highestRowIDs()
-        guard try writeIdentified(batch, values.0, &memory, &work) else { return false }
+        guard try writeIdentified(batch, values.0, &cache, &work) else { return false }
         // Rows that are laid out know nothing of records that are left out.
         if image != nil, work.isLeftOut.contains(true) { return false }
         for (entity, count) in batch.graph.repeated.enumerated() {
@@ -199,7 +199,7 @@ package final class GraphAppender {
     private func writeIdentified(
         _ batch: borrowing RowBatch,
         _ values: RowValues,
-        _ memory: inout AppendCache,
+        _ cache: inout AppendCache,
         _ work: inout Work
     ) throws -> Bool {
         for record in batch.graph.records.indices {
@@ -208,7 +208,7 @@ package final class GraphAppender {
             let mayFail = rows.contains { batch.rows[$0].unmet >= 0 }
             if mayFail { try statements.run("SAVEPOINT import_record") }
             let before = mayFail ? work.outcome.changes : []
-            let deferred = mayFail ? memory.identifiers.map { $0 != nil } : []
+            let deferred = mayFail ? cache.identifiers.map { $0 != nil } : []
             var errors: [ImportModel.RecordError] = []
             for row in rows {
                 let parent = Int(batch.rows[row].parent)
@@ -223,7 +223,7 @@ package final class GraphAppender {
                     work.isTaken[row] = true
                     continue
                 }
-                let effect = try write(row, batch, values, &memory, &work.highest)
+                let effect = try write(row, batch, values, &cache, &work.highest)
                 switch effect {
                 case .updated, .unchanged, .inserted:
                     if parent < 0 { guard case .inserted = effect else { return false } }
@@ -237,8 +237,8 @@ package final class GraphAppender {
             guard mayFail else { continue }
             if !errors.isEmpty {
                 try statements.run("ROLLBACK TO import_record")
-                try keys.restore(deferred, memory.identifiers)
-                for row in rows { memory.statements.forget(batch.graph.nested[row].digest) }
+                try keys.restore(deferred, cache.identifiers)
+                for row in rows { cache.digests.forget(batch.graph.nested[row].digest) }
                 work.outcome.changes = before
                 work.outcome.refused.append((record, errors))
                 work.isLeftOut[record] = true
@@ -253,7 +253,7 @@ package final class GraphAppender {
         _ row: Int,
         _ batch: borrowing RowBatch,
         _ values: RowValues,
-        _ memory: inout AppendCache,
+        _ cache: inout AppendCache,
         _ highest: inout [Int64?]
     ) throws -> RowWriter.Effect {
         let (own, nested) = (batch.rows[row], batch.graph.nested[row])
@@ -261,16 +261,16 @@ package final class GraphAppender {
         let (writer, values) = (writers[entity], self.values(values, of: entity))
         if own.parent >= 0 {
             let policy = policies[nested.relationship]
-            if policy == .merge || policy == .replace, memory.statements.remember(nested.digest) { return .unchanged }
+            if policy == .merge || policy == .replace, cache.digests.remember(nested.digest) { return .unchanged }
             if writer.onConflict != policy { writer.onConflict = policy }
         } else if writer.onConflict != plan.onConflict {
             writer.onConflict = plan.onConflict
         }
-        if memory.identifiers[entity] != nil {
+        if cache.identifiers[entity] != nil {
             let width = writer.identifierWidth
             let key = UnsafeBufferPointer(rebasing: values.cells[nested.keyCell..<nested.keyCell + width])
             let isComplete = own.unmet < 0
-            if try keys.isNew(entity, key, values, isComplete: isComplete, &memory.identifiers) {
+            if try keys.isNew(entity, key, values, isComplete: isComplete, &cache.identifiers) {
                 guard isComplete else { return .incomplete }
                 return try writer.append(row, values, batch).map { .inserted(rowID: $0) } ?? .duplicate
             }

@@ -41,9 +41,9 @@ extension GraphWriter {
     ///
     /// - Returns: a batch of its rows, or of the reject that it is.
     package func decode(_ index: Int, _ batch: borrowing RowBatch, _ found: LateRejects) throws -> RowBatch {
-        kinds.failure = nil
-        let own = try again.decode(index, batch, found, source: source)
-        if let failure = kinds.failure { throw failure }
+        subentities.failure = nil
+        let own = try secondPass.decode(index, batch, found, source: source)
+        if let failure = subentities.failure { throw failure }
         return own
     }
 }

@@ -8,7 +8,7 @@ extension GraphWriter {
         guard plan.rejectsUnresolved, let first = batch.graph.records.first, let last = batch.graph.records.last else {
             return [:]
         }
-        return try unmet.targets(batch.rows[first.row].ordinal...batch.rows[last.row].ordinal, statements)
+        return try dangling.targets(batch.rows[first.row].ordinal...batch.rows[last.row].ordinal, statements)
     }
 
     /// Keeps what a row's own columns refer to that is not there yet.
@@ -27,7 +27,7 @@ extension GraphWriter {
             let target = RowKey(cells[place..<place + range.count], values)
             guard !target.hasNull, try !isStored(placement.destination, target) else { continue }
             let form = links.form(of: owner, in: entity)
-            try unmet.note(
+            try dangling.note(
                 form.name,
                 table: form.table,
                 holder: RowKey(rowID: rowID),
@@ -56,7 +56,7 @@ extension GraphWriter {
             } else {
                 continue
             }
-            try unmet.note(
+            try dangling.note(
                 links.form(of: relationship).name,
                 table: "",
                 holder: key,
@@ -74,14 +74,14 @@ extension GraphWriter {
         _ batch: borrowing RowBatch,
         _ found: LateRejects
     ) throws -> [RecordError] {
-        again.isUnmet = { [layout] relationship, cells, isNamed, values in
+        secondPass.isUnmet = { [layout] relationship, cells, isNamed, values in
             let key = RowKey(cells, values)
             return targets.contains(
                 isNamed ? [LinkWriter.mark] + key.bytes : key.bytes,
                 of: layout.name(of: relationship)
             )
         }
-        defer { again.isUnmet = nil }
+        defer { secondPass.isUnmet = nil }
         if let reject = try decode(record, batch, found).rejects.first { return reject.errors }
         let entity = layout.entities[Int(batch.rows[batch.graph.records[record].row].entity)].name
         return [.unresolved(in: entity, byteOffset: batch.places[record].byteOffset)]

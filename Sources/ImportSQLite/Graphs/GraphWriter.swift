@@ -87,11 +87,11 @@ package final class GraphWriter {
     package let plan: GraphPlan
     package let layout: ModelLayout
     /// Decodes records whose objects are what stored ones are.
-    package let again: SecondPassDecoder
-    package let kinds: SQLiteSubentityLookup
+    package let secondPass: SecondPassDecoder
+    package let subentities: SQLiteSubentityLookup
     package let statements: LinkStatementCache
     package let links: LinkWriter
-    package let unmet: DanglingReferences
+    package let dangling: DanglingReferences
     private let database: Database
     package let stubs: StubRows
     private var writers: [Int: RowWriter] = [:]
@@ -103,7 +103,7 @@ package final class GraphWriter {
     /// The errors of values that became null in records that were decoded here.
     package var errors = ErrorCounts()
     /// The rows that the records of the batch at hand are about; nil where nobody asks for them.
-    package var seen: RetainedRows?
+    package var retained: RetainedRows?
 
     package init(_ database: Database, plan: GraphPlan, job: Int64, options: JobOptions) throws {
         self.database = database
@@ -111,10 +111,10 @@ package final class GraphWriter {
         layout = plan.layout
         statements = try LinkStatementCache(database)
         links = LinkWriter(layout, statements, job: job)
-        unmet = DanglingReferences(job: job)
-        kinds = SQLiteSubentityLookup(layout, statements)
+        dangling = DanglingReferences(job: job)
+        subentities = SQLiteSubentityLookup(layout, statements)
         stubs = StubRows(layout, statements)
-        again = SecondPassDecoder(plan: plan, options: options, kinds: kinds)
+        secondPass = SecondPassDecoder(plan: plan, options: options, subentities: subentities)
     }
 
     private func writer(of entity: Int) throws -> RowWriter {
@@ -143,14 +143,14 @@ package final class GraphWriter {
         _ ledger: inout LedgerCounts
     ) throws -> [(record: Int, errors: [ImportModel.RecordError])] {
         defer { cells = [] }
-        let before = (changes, ledger, seen)
+        let before = (changes, ledger, retained)
         try statements.run("SAVEPOINT import_batch")
         let isCareful = mayAlwaysFail
         let runs = isCareful || !links.named.isEmpty ? nil : appender.map { GraphAppender.Runs($0, batch) }
         var refused = try write(batch, found, runs, &changes, &ledger, isCareful: isCareful)
         if refused == nil {
             try statements.run("ROLLBACK TO import_batch")
-            (changes, ledger, seen) = before
+            (changes, ledger, retained) = before
             refused = try write(batch, found, nil, &changes, &ledger, isCareful: true)
         }
         try statements.run("RELEASE import_batch")
@@ -224,8 +224,8 @@ package final class GraphWriter {
     }
 
     package func write(_ record: Int, _ batch: borrowing RowBatch, _ found: LateRejects) throws {
-        for place in batch.graph.records[record].statements {
-            switch batch.graph.statements[place] {
+        for place in batch.graph.records[record].operations {
+            switch batch.graph.operations[place] {
             case .row(let row):
                 try write(row: row, record, batch, found)
                 if outcome.isContradicted { return }
@@ -335,7 +335,7 @@ package final class GraphWriter {
         let left = try keepReferred(of: row, writer, batch, found)
         try found.withValues(of: batch, cells, defaults: plan.nodes[entity].plan) { values in
             if plan.nodes[entity].isShared {
-                let stored = try kinds.kind(of: entity, key(of: row, batch, values))
+                let stored = try subentities.kind(of: entity, key(of: row, batch, values))
                 if let stored, stored != entity, !mayBecome(entity, stored) {
                     outcome.isContradicted = true
                     return
@@ -349,7 +349,7 @@ package final class GraphWriter {
             if let stored = storedElement(nested, parent) {
                 outcome.rowIDs[row] = stored
                 outcome.effects[row] = .unchanged
-                if try kinds.change(stored, to: entity) {
+                if try subentities.change(stored, to: entity) {
                     outcome.effects[row] = .updated
                     outcome.relinked.insert(parent)
                 }
@@ -454,7 +454,7 @@ package final class GraphWriter {
             guard let first = outcome.effects[row] else { continue }
             let entity = Int(batch.rows[row].entity)
             let rowID = outcome.rowIDs[row] ?? 0
-            if seen != nil, outcome.rowIDs[row] != nil { seen?.add(rowID, of: entity) }
+            if retained != nil, outcome.rowIDs[row] != nil { retained?.add(rowID, of: entity) }
             let isNested = batch.rows[row].parent >= 0
             // What is nested in a record may change the record's own object after its row was written.
             let isChanged = outcome.relinked.contains(row) || !isNested && outcome.hasUpdated(rowID, layout, entity)

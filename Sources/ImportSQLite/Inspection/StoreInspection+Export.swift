@@ -74,11 +74,11 @@ extension StoreInspection {
         as format: RejectExport.Format,
         _ body: ([UInt8]) throws -> Void
     ) throws -> RejectExport {
-        var lines = RejectExporter(as: format)
-        let damage = try scanRejects(selection) { try lines.append($0, to: body) }
-        try lines.flush(to: body)
+        var exporter = RejectExporter(as: format)
+        let damage = try scanRejects(selection) { try exporter.append($0, to: body) }
+        try exporter.flush(to: body)
         if let damage { throw damage }
-        return lines.export
+        return exporter.export
     }
 
     /// Writes rejects to a file, all or nothing: under a temporary name first, and then renamed.
@@ -97,12 +97,12 @@ extension StoreInspection {
         overwrites: Bool = false
     ) throws -> RejectExport {
         let file = try AtomicFile(path: path, overwrites: overwrites)
-        var lines = RejectExporter(as: format)
-        let damage = try scanRejects(selection) { try lines.append($0) { try file.write($0[...]) } }
-        try lines.flush { try file.write($0[...]) }
+        var exporter = RejectExporter(as: format)
+        let damage = try scanRejects(selection) { try exporter.append($0) { try file.write($0[...]) } }
+        try exporter.flush { try file.write($0[...]) }
         try file.finish()
         if let damage { throw damage }
-        return lines.export
+        return exporter.export
     }
 
     /// Calls `body` with rejects that are whole, as lines of a repair file: with one or more whole lines at a time.
@@ -111,10 +111,10 @@ extension StoreInspection {
     package func forEachRepairLine(_ selection: RejectSelection, _ body: (ArraySlice<UInt8>) throws -> Void) throws
         -> Int64
     {
-        var lines = RejectExporter(as: .repairLines, leavesOutPartial: true)
-        let damage = try scanRejects(selection) { try lines.append($0) { try body($0[...]) } }
-        try lines.flush { try body($0[...]) }
+        var exporter = RejectExporter(as: .repairLines, leavesOutPartial: true)
+        let damage = try scanRejects(selection) { try exporter.append($0) { try body($0[...]) } }
+        try exporter.flush { try body($0[...]) }
         if let damage { throw damage }
-        return lines.export.partial
+        return exporter.export.partial
     }
 }

@@ -26,7 +26,7 @@ package struct CommitState: CommitProgress {
     /// Whether records are appended to tables that were empty when the job began, without the indexes that links need.
     var isAppending: Bool
     /// What is known of objects, while records are appended.
-    var memory = AppendCache()
+    var cache = AppendCache()
     package var errorGroups: ErrorGroupTable
     /// Time that the job had taken before this run.
     private let secondsBefore: Double
@@ -54,9 +54,9 @@ package struct CommitState: CommitProgress {
     package var seconds: Double { secondsBefore + (ContinuousClock.now - started).inSeconds }
 
     /// What is known of objects, which is forgotten here.
-    mutating func takeMemory() -> AppendCache {
-        defer { memory = AppendCache() }
-        return memory
+    mutating func takeCache() -> AppendCache {
+        defer { cache = AppendCache() }
+        return cache
     }
 
     /// Moves the marker to the end of a batch.

@@ -69,7 +69,7 @@ final class GraphBatchWriter {
     ///
     /// - Parameters:
     ///   - changes: gets what is changed, by entity.
-    ///   - seen: gets the rows that the records are about; nil where nobody asks for them.
+    ///   - retained: gets the rows that the records are about; nil where nobody asks for them.
     ///   - long: does what may take long, in its place.
     /// - Returns: the rejects that were found only now.
     /// - Throws: `LayoutInvalidated` where rows that are laid out have to be looked up; `DatabaseError` when SQLite fails.
@@ -79,10 +79,10 @@ final class GraphBatchWriter {
         _ found: LateRejects,
         source: Int,
         _ progress: inout CommitState,
-        _ memory: inout AppendCache,
+        _ cache: inout AppendCache,
         _ changes: inout [EntityChanges],
         _ ledger: inout LedgerCounts,
-        _ seen: inout RetainedRows?,
+        _ retained: inout RetainedRows?,
         _ database: Database,
         long: (() throws -> Void) throws -> Void
     ) throws -> [RowBatch.Reject] {
@@ -95,7 +95,7 @@ final class GraphBatchWriter {
             let own: Set<CoercionError.Code> = [.duplicateIdentifier, .constraintViolation]
             return found.reject(row, batch.places[record], errors.map { own.contains($0.code) ? $0 : $0.of(name) })
         }
-        if progress.isAppending, let outcome = try appender?.append(batch, image, found, &memory, changes) {
+        if progress.isAppending, let outcome = try appender?.append(batch, image, found, &cache, changes) {
             changes = outcome.changes
             return outcome.refused.map { reject($0.record, $0.errors) }
         }
@@ -104,15 +104,15 @@ final class GraphBatchWriter {
             try long { try AppendMode.end(job, writer.layout, database) }
             progress.isAppending = false
         }
-        writer.seen = seen
+        writer.retained = retained
         if !isLostKnown {
             writer.links.losing = try writer.links.lost().map(\.relationship)
             isLostKnown = true
         }
         // What is appended is not looked at one by one.
-        let appender = seen == nil && writer.links.losing.isEmpty ? appender : nil
+        let appender = retained == nil && writer.links.losing.isEmpty ? appender : nil
         let refused = try writer.write(batch, found, appending: appender, &changes, &ledger)
-        seen = writer.seen
+        retained = writer.retained
         return refused.map { reject($0.record, $0.errors) }
     }
 }

@@ -252,7 +252,7 @@ extension RowBatch {
         reject(late.reject(row, place, errors))
         for entity in graph.repeated.indices { graph.repeated[entity] = 0 }
         graph.records = []
-        graph.statements = []
+        graph.operations = []
         rows = []
         places = []
     }

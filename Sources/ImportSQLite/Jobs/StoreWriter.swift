@@ -25,7 +25,7 @@ package final class StoreWriter: BatchWriter {
     /// Keeps what rows were before; nil where the job cannot be undone.
     private var undoLog: UndoLog?
     /// Whether it is kept which rows the records are about: not where all rows are the job's own.
-    private let keepsSeen: Bool
+    private let retainsRows: Bool
     private let interruption: Interruption
 
     /// - Parameters:
@@ -61,14 +61,14 @@ package final class StoreWriter: BatchWriter {
         var attached: AttachedDatabaseImage?
         var graphWriter: GraphBatchWriter?
         var undoLog: UndoLog?
-        var keepsSeen = false
+        var retainsRows = false
         do {
             (layoutSchema, writers) = try queue.inDatabase { database in
                 checkpointer?.attach(to: database)
                 undoLog = try ImportUndoLog.log(of: job, database)
                 if job.options.mirror != nil {
                     let whole = try UndoLog.whole(of: job.id, database)
-                    keepsSeen = !job.tables.allSatisfy { whole.contains(ExistingEntity.folded($0)) }
+                    retainsRows = !job.tables.allSatisfy { whole.contains(ExistingEntity.folded($0)) }
                 }
                 if let graph {
                     if graph.rejectsUnresolved { try JobRollback(job: job.id).watch(graph.layout, database) }
@@ -107,7 +107,7 @@ package final class StoreWriter: BatchWriter {
         }
         self.graphWriter = graphWriter
         self.undoLog = undoLog
-        self.keepsSeen = keepsSeen
+        self.retainsRows = retainsRows
         self.attached = attached
     }
 
@@ -129,7 +129,7 @@ package final class StoreWriter: BatchWriter {
     ) throws -> MergeNotification {
         let (batch, image) = (decoded.rows, decoded.layout)
         // Not kept where the commit fails: the store has forgotten it, too.
-        var memory = progress.takeMemory()
+        var cache = progress.takeCache()
         var next = progress
         var notification: MergeNotification?
         do {
@@ -137,7 +137,7 @@ package final class StoreWriter: BatchWriter {
                 if isSynced, durability != .full { try database.execute(sql: "PRAGMA synchronous = FULL") }
                 try transaction(database, reading: decoded) {
                     try checkThatNobodyElseCommits(progress, database)
-                    notification = try write(batch, image, of: chunk, chunkBytes: chunkBytes, &next, &memory, database)
+                    notification = try write(batch, image, of: chunk, chunkBytes: chunkBytes, &next, &cache, database)
                     return .commit
                 }
                 if isSynced, durability != .full {
@@ -149,7 +149,7 @@ package final class StoreWriter: BatchWriter {
         }
         guard let notification else { throw ImportError(.fault, at: store, "a commit was not logged") }
         next.rejects += notification.changes.reduce(0) { $0 + $1.rejected }
-        if next.isAppending { next.memory = memory }
+        if next.isAppending { next.cache = cache }
         progress = next
         return notification
     }
@@ -163,7 +163,7 @@ package final class StoreWriter: BatchWriter {
         of chunk: SealedChunk,
         chunkBytes: [UInt8],
         _ progress: inout CommitState,
-        _ memory: inout AppendCache,
+        _ cache: inout AppendCache,
         _ database: Database
     ) throws -> MergeNotification {
         var changes = plans.enumerated().map { index, plan in
@@ -178,7 +178,7 @@ package final class StoreWriter: BatchWriter {
         }
         let found = LateRejects(plans: plans, chunkBytes: chunkBytes)
         var ledger = LedgerCounts()
-        var seen = keepsSeen ? RetainedRows() : nil
+        var retained = retainsRows ? RetainedRows() : nil
         let late =
             try graphWriter?.write(
                 batch,
@@ -186,13 +186,13 @@ package final class StoreWriter: BatchWriter {
                 found,
                 source: chunk.entry.source,
                 &progress,
-                &memory,
+                &cache,
                 &changes,
                 &ledger,
-                &seen,
+                &retained,
                 database
             ) { try queue.interruptible(by: interruption, $0) }
-            ?? writeRows(batch, image, found, source: chunk.entry.source, &progress, &changes, &seen, database)
+            ?? writeRows(batch, image, found, source: chunk.entry.source, &progress, &changes, &retained, database)
         let rejects = late.isEmpty ? batch.rejects : (batch.rejects + late).sorted { $0.ordinal < $1.ordinal }
         // Settling identifiers may have made some already.
         try limit.check(rejects, after: changes.reduce(progress.rejects) { $0 + $1.rejected })
@@ -213,7 +213,7 @@ package final class StoreWriter: BatchWriter {
         }
         try undoLog?.complete()
         try counts.write(changes, of: batch, database)
-        try seen?.save(job: job.id, plans.map(\.entity.table), database)
+        try retained?.save(job: job.id, plans.map(\.entity.table), database)
         try counts.write(chunk.entry, batch, changes, database)
         progress.advance(to: batch.end, of: chunk.entry, path: path(batch.end.path, of: chunk))
         try progress.marker.save(database, job: job.id)
@@ -284,7 +284,7 @@ package final class StoreWriter: BatchWriter {
         source: Int,
         _ progress: inout CommitState,
         _ changes: inout [EntityChanges],
-        _ seen: inout RetainedRows?,
+        _ retained: inout RetainedRows?,
         _ database: Database
     ) throws -> [RowBatch.Reject] {
         var late: [RowBatch.Reject] = []
@@ -316,7 +316,7 @@ package final class StoreWriter: BatchWriter {
                 }
             ) { place, effect in
                 // What was refused has no row, or protects it as a reject.
-                if seen != nil, let rowID = writer.rowID(of: effect) { seen?.add(rowID, of: index) }
+                if retained != nil, let rowID = writer.rowID(of: effect) { retained?.add(rowID, of: index) }
                 switch effect {
                 case .inserted(let rowID):
                     changes[index].insert(rowID)

@@ -178,12 +178,12 @@ package final class MirrorDeletion {
 
     private func find(_ place: Int) throws {
         var root = roots[place]
-        let seen = RowIDBitmap(database, in: RowIDBitmap.seen, job: job.id, of: root.table)
+        let retained = RowIDBitmap(database, in: RowIDBitmap.retained, job: job.id, of: root.table)
         let imported = RowIDBitmap(database, in: RowIDBitmap.scope, job: 0, of: root.table)
         let insert = try database.makeStatement(sql: "INSERT OR IGNORE INTO \(Self.gone) (root, row) VALUES (?, ?)")
-        if options.scope == .imported, try keepsSeenRows(root) {
-            // What was seen is there.
-            try imported.forEachPage(without: seen) { shared, rest in
+        if options.scope == .imported, try retainsRowIDs(root) {
+            // What was retained is there.
+            try imported.forEachPage(without: retained) { shared, rest in
                 try check()
                 root.scope += Int64(shared + rest.count)
                 root.gone += Int64(rest.count)
@@ -202,7 +202,7 @@ package final class MirrorDeletion {
             // What is there for references alone is not an object yet.
             if stubs.contains(rowID) { return }
             root.scope += 1
-            guard try !seen.contains(rowID) else { return }
+            guard try !retained.contains(rowID) else { return }
             root.gone += 1
             try insert.execute(arguments: [place, rowID])
         }
@@ -239,7 +239,7 @@ package final class MirrorDeletion {
 
     /// Whether nothing in a job deletes rows of a root's table before this stage: the root relates to no other, and the table has no
     /// triggers.
-    private func keepsSeenRows(_ root: Root) throws -> Bool {
+    private func retainsRowIDs(_ root: Root) throws -> Bool {
         try root.index == nil && !TableConstraints.hasTriggers(database)
     }
 
@@ -259,10 +259,10 @@ package final class MirrorDeletion {
         return rowIDs
     }
 
-    /// Notes all rows of the tables that are the job's own as seen, where they are asked for once more after the job.
+    /// Notes all rows of the tables that are the job's own as retained, where they are asked for once more after the job.
     func noteWhole() throws {
         for root in roots where whole.contains(ExistingEntity.folded(root.table)) {
-            let pages = RowIDBitmap(database, in: RowIDBitmap.seen, job: job.id, of: root.table)
+            let pages = RowIDBitmap(database, in: RowIDBitmap.retained, job: job.id, of: root.table)
             var rowIDs: [Int64] = []
             try statements.run("SELECT rowid FROM main.\(root.table.quotedIdentifier) ORDER BY rowid") {
                 rowIDs.append(sqlite3_column_int64($0, 0))

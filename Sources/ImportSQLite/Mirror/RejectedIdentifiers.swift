@@ -67,7 +67,7 @@ package final class RejectedIdentifiers {
                 continue
             }
             guard let found = try statements.integer(reading.select, [.key(key)]) else { continue }
-            try RowIDBitmap(database, in: RowIDBitmap.seen, job: job.id, of: reading.table).add([found])
+            try RowIDBitmap(database, in: RowIDBitmap.retained, job: job.id, of: reading.table).add([found])
         }
         return unread
     }

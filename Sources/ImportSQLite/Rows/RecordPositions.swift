@@ -39,8 +39,8 @@ package struct RecordPositions {
     }
 
     /// The positions of a block's rows, from the first one on.
-    package static func places(in bytes: [UInt8]) -> [Position] {
-        var places: [Position] = []
+    package static func positions(in bytes: [UInt8]) -> [Position] {
+        var positions: [Position] = []
         var numbers = LEB128Buffer.Reader(bytes)
         func next() -> Int64? { numbers.next().map { Int64(bitPattern: $0) } }
         var (ordinal, end): (Int64, Int64) = (0, 0)
@@ -55,7 +55,7 @@ package struct RecordPositions {
             else { break }
             ordinal &+= step
             let firstByte = end &+ gap
-            places.append(
+            positions.append(
                 Position(
                     ordinal: ordinal,
                     firstByte: firstByte,
@@ -67,7 +67,7 @@ package struct RecordPositions {
             )
             end = firstByte &+ keyLength &+ length
         }
-        return places
+        return positions
     }
 
     /// So many rows make a block: one that is read for a single row should not be large.

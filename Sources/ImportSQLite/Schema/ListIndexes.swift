@@ -19,7 +19,7 @@ package final class ListIndexes {
 
     private let database: Database
     private let connection: OpaquePointer
-    private var kept: [MaintainedIndex] = []
+    private var maintained: [MaintainedIndex] = []
 
     /// Those of a model's tables that are there.
     package init(_ database: Database, _ layout: ModelLayout) throws {
@@ -32,13 +32,13 @@ package final class ListIndexes {
                 let lastKey = try connection.prepare(
                     "SELECT \(index.columns[0].quotedIdentifier) FROM \(table.name.quotedIdentifier) ORDER BY rowid DESC LIMIT 1"
                 )
-                kept.append(MaintainedIndex(name: name, table: table.name, lastKey: lastKey))
+                maintained.append(MaintainedIndex(name: name, table: table.name, lastKey: lastKey))
             }
         }
     }
 
     deinit {
-        for index in kept { sqlite3_finalize(index.lastKey) }
+        for index in maintained { sqlite3_finalize(index.lastKey) }
     }
 
     /// Those of a table: of rows that are told apart by their places in the lists of objects with integer keys.
@@ -54,12 +54,12 @@ package final class ListIndexes {
 
     /// Begins a batch.
     package func begin() throws {
-        for place in kept.indices { kept[place].before = try lastKey(kept[place]) }
+        for place in maintained.indices { maintained[place].before = try lastKey(maintained[place]) }
     }
 
     /// Removes those in whose order the rows of the batch have not come.
     package func end(job: Int64) throws {
-        for index in kept {
+        for index in maintained {
             guard let before = index.before, let last = try lastKey(index), last < before else { continue }
             // Another worker may have removed it already.
             try database.execute(sql: "DROP INDEX IF EXISTS \(index.name.quotedIdentifier)")

@@ -57,12 +57,12 @@ struct AccessCheck: Sendable {
         let query = (halves.count > 1 ? halves[1] : "").split(separator: "&").filter { !$0.hasPrefix("token=") }
         // A second slash would begin the name of a host.
         let path = "/" + (halves.first ?? "").drop { $0 == "/" || $0 == "\\" }
-        var answer = Response([], type: "text/plain; charset=utf-8")
-        answer.status = .seeOther
-        answer.headers = [
+        var response = Response([], type: "text/plain; charset=utf-8")
+        response.status = .seeOther
+        response.headers = [
             ("Location", path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))),
             ("Set-Cookie", token.cookieHeader),
         ]
-        return answer
+        return response
     }
 }

@@ -10,16 +10,16 @@ struct ProgressEvent: Encodable {
 
     /// - Parameter time: seconds since 1970; nil to compare what it says.
     init(_ findings: StoreObserver.Findings, time: Double?) {
-        let figures = findings.figures
-        let counts = figures.look.entities.map { ($0.name, $0.counts) }
+        let statistics = findings.statistics
+        let counts = statistics.look.entities.map { ($0.name, $0.counts) }
         record = ProgressJSON(
             findings.frame,
-            state: figures.stateText,
+            state: statistics.stateText,
             entities: Dictionary(counts) { first, _ in first }
         )
         self.time = time.map { ($0 * 1000).rounded() / 1000 }
-        commits = figures.look.commits
-        source = figures.look.source
+        commits = statistics.look.commits
+        source = statistics.look.source
         error = findings.error?.message
     }
 

@@ -10,7 +10,7 @@ import Synchronization
 final class StoreObserver: Sendable {
     /// What was seen last.
     struct Findings: Sendable {
-        var figures = WatchStatistics()
+        var statistics = WatchStatistics()
         var frame = ProgressFrame()
         var history = ThroughputHistory()
         /// The number of the last entry of the store's log; 0 for none.
@@ -64,7 +64,7 @@ final class StoreObserver: Sendable {
     }
 
     private func look(_ onLook: () -> Void) {
-        var looking = StorePoller(store: store)
+        var poller = StorePoller(store: store)
         let start = ContinuousClock.now
         var next = DispatchTime.now()
         // Not before, whoever comes.
@@ -80,7 +80,7 @@ final class StoreObserver: Sendable {
             }
             let began = StorePoller.threadTime
             var findings = last
-            let events = looking.look(&findings, own: own?.snapshot, elapsed: start.duration(to: .now) / .seconds(1))
+            let events = poller.look(&findings, own: own?.snapshot, elapsed: start.duration(to: .now) / .seconds(1))
             // Readers that ask because of an event find what it is about.
             self.findings.withLock { $0 = findings }
             for event in events { hub.post(event) }

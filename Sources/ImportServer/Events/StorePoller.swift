@@ -48,18 +48,18 @@ struct StorePoller {
         var events: [ServerEvent] = []
         do {
             try follow(&findings, &events)
-            if try watch.connect() == nil { findings.figures.look = StoreSnapshot() }
-            if let look = try watch.look() { findings.figures.look = look }
+            if try watch.connect() == nil { findings.statistics.look = StoreSnapshot() }
+            if let look = try watch.look() { findings.statistics.look = look }
             findings.error = nil
         } catch {
             findings.error = error as? ImportError ?? ImportError(.fault, "\(error)")
         }
-        findings.figures.own = own.flatMap { $0.end == nil ? $0 : nil }
-        findings.frame = findings.figures.frame(&meter, elapsed: elapsed)
+        findings.statistics.own = own.flatMap { $0.end == nil ? $0 : nil }
+        findings.frame = findings.statistics.frame(&meter, elapsed: elapsed)
         let time = Date().timeIntervalSince1970
-        findings.history.add(findings.figures, at: time)
+        findings.history.add(findings.statistics, at: time)
         addProgress(findings, time, &events)
-        let shape = Shape(findings.figures.look)
+        let shape = Shape(findings.statistics.look)
         if shape != self.shape || events.contains(where: { $0.kind == .refresh }) { findings.generation += 1 }
         self.shape = shape
         return events
@@ -114,13 +114,13 @@ struct StorePoller {
             lastProgress = data
             events.append(ServerEvent(.progress, data: timed))
         }
-        let look = findings.figures.look
-        let state = look.job == nil || findings.figures.own != nil ? nil : look.state
+        let look = findings.statistics.look
+        let state = look.job == nil || findings.statistics.own != nil ? nil : look.state
         if let state, state != .running, let lastState, lastState == .running {
             var data: JSONValue = ["state": .string(state.rawValue)]
             data["message"] = look.message.map { .string($0) }
             events.append(ServerEvent(.finished, data: Array(data.serialized().utf8)))
         }
-        lastState = findings.figures.isRunning ? .running : state
+        lastState = findings.statistics.isRunning ? .running : state
     }
 }

@@ -19,9 +19,9 @@ struct ThroughputHistory: Sendable {
     private var job: Int64?
 
     /// Adds where an import is, unless it runs and that was noted less than a second ago, or nothing has happened since.
-    mutating func add(_ figures: WatchStatistics, at time: Double) {
-        let look = figures.look
-        let snapshot = figures.snapshot
+    mutating func add(_ statistics: WatchStatistics, at time: Double) {
+        let look = statistics.look
+        let snapshot = statistics.snapshot
         if look.job != job { samples = [] }
         job = look.job
         guard look.job != nil else { return }
@@ -36,7 +36,7 @@ struct ThroughputHistory: Sendable {
             if last.records > sample.records { samples = [] }
             let isSame = last.records == sample.records && last.bytes == sample.bytes && last.commits == sample.commits
             // What was done last counts, however soon after: most imports take less than a second.
-            guard figures.isRunning ? time - last.time >= Self.interval : !isSame else { return }
+            guard statistics.isRunning ? time - last.time >= Self.interval : !isSame else { return }
         }
         samples.append(sample)
         while samples.count > Self.most || samples.first.map({ time - $0.time > Self.span }) == true, samples.count > 1

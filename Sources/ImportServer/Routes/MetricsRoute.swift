@@ -8,7 +8,7 @@ struct MetricsRoute: Sendable {
 
     func answer() async throws -> Response {
         let findings = routes.observer.last
-        let look = findings.figures.look
+        let look = findings.statistics.look
         var metrics = Metrics()
         metrics.begin("importer_records_total", "counter", "Records of the import, by what became of them.")
         for entity in look.entities {

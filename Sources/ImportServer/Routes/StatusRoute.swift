@@ -21,7 +21,7 @@ struct StatusRoute: Sendable {
     }
 
     private struct Content: Encodable {
-        let status: (record: StatusReport, sources: [StoreInspection.SourceProgress])?
+        let status: (report: StatusReport, sources: [StoreInspection.SourceProgress])?
         let findings: StoreObserver.Findings
         let store: String
 
@@ -41,7 +41,7 @@ struct StatusRoute: Sendable {
         }
 
         func encode(to encoder: any Encoder) throws {
-            try status?.record.encode(to: encoder)
+            try status?.report.encode(to: encoder)
             var container = encoder.container(keyedBy: CodingKeys.self)
             if status == nil { try container.encode("waiting", forKey: .state) }
             try container.encode(URL(fileURLWithPath: store).lastPathComponent, forKey: .store)

@@ -2,9 +2,9 @@
 /// record of the blocks before it, of whose bytes nothing is there any more.
 struct ChunkBoundaries {
     /// Up to here: the block's beginning, or an offset in it where a chunk was sealed.
-    private let track: SourcePrefix
+    private let prefix: SourcePrefix
     /// Up to the last record of the blocks before this one.
-    private let trackAtRecord: SourcePrefix
+    private let prefixAtRecord: SourcePrefix
     /// The hash from there to the block's beginning.
     private let hashSinceRecord = XXH3Hasher()
 
@@ -14,33 +14,33 @@ struct ChunkBoundaries {
     init(from base: Int64, _ start: SplitPosition) {
         // A byte order mark is no part of the first line.
         let lineStart = start.byteOffset == 0 ? base : start.lineStart
-        track = SourcePrefix(byteOffset: base, lineBreaks: start.lineBreaks, lineStart: lineStart)
-        trackAtRecord = SourcePrefix(byteOffset: base, lineBreaks: start.lineBreaks, lineStart: lineStart)
+        prefix = SourcePrefix(byteOffset: base, lineBreaks: start.lineBreaks, lineStart: lineStart)
+        prefixAtRecord = SourcePrefix(byteOffset: base, lineBreaks: start.lineBreaks, lineStart: lineStart)
     }
 
     /// Goes on to the end of a block.
     ///
     /// - Parameter recordEnd: just past the last record, in this block or before it.
     func leave(_ block: SourceBlock, recordEnd: Int64) {
-        if trackAtRecord.byteOffset != recordEnd {
+        if prefixAtRecord.byteOffset != recordEnd {
             // A record ended in this block.
-            track.advance(to: recordEnd, in: block)
-            trackAtRecord.copy(from: track)
+            prefix.advance(to: recordEnd, in: block)
+            prefixAtRecord.copy(from: prefix)
             hashSinceRecord.reset()
         }
-        let rest = max(trackAtRecord.byteOffset, block.base)
+        let rest = max(prefixAtRecord.byteOffset, block.base)
         hashSinceRecord.update(
             UnsafeRawBufferPointer(start: block.bytes(from: rest), count: Int(block.end - rest))
         )
-        track.advance(to: block.end, in: block)
+        prefix.advance(to: block.end, in: block)
     }
 
     /// Ends the chunk where the source ends, with this block.
     ///
     /// - Returns: the position there, and the hash of the chunk's source bytes.
     func endWithSource(_ block: SourceBlock) -> (position: SplitPosition, hash: String) {
-        track.advance(to: block.end, in: block)
-        return (track.position, track.digest)
+        prefix.advance(to: block.end, in: block)
+        return (prefix.position, prefix.digest)
     }
 
     /// Ends the chunk after its last record; the next chunk's hash begins there.
@@ -50,19 +50,19 @@ struct ChunkBoundaries {
     ///   - block: the block that is being cut.
     /// - Returns: the position there, and the hash of the chunk's source bytes.
     func end(at recordEnd: Int64, in block: SourceBlock) -> (position: SplitPosition, hash: String) {
-        guard recordEnd >= track.byteOffset else {
+        guard recordEnd >= prefix.byteOffset else {
             defer {
-                track.copyHash(from: hashSinceRecord)
-                trackAtRecord.resetHash()
+                prefix.copyHash(from: hashSinceRecord)
+                prefixAtRecord.resetHash()
             }
-            return (trackAtRecord.position, trackAtRecord.digest)
+            return (prefixAtRecord.position, prefixAtRecord.digest)
         }
-        track.advance(to: recordEnd, in: block)
-        let hash = track.digest
-        track.resetHash()
-        trackAtRecord.copy(from: track)
+        prefix.advance(to: recordEnd, in: block)
+        let hash = prefix.digest
+        prefix.resetHash()
+        prefixAtRecord.copy(from: prefix)
         hashSinceRecord.reset()
-        return (track.position, hash)
+        return (prefix.position, hash)
     }
 
     /// The line of an offset, from 1, and its column, from 1 in bytes.
@@ -72,13 +72,13 @@ struct ChunkBoundaries {
     ///   - block: the block that is being cut.
     /// - Returns: both.
     func lineAndColumn(at offset: Int64, in block: SourceBlock) -> (line: Int64, column: Int64) {
-        var line = track.lineBreaks + 1
-        var start = track.lineStart
-        if offset > track.byteOffset {
-            let bytes = block.bytes(from: track.byteOffset)
-            for index in 0..<Int(offset - track.byteOffset) where bytes[index] == 0x0A {
+        var line = prefix.lineBreaks + 1
+        var start = prefix.lineStart
+        if offset > prefix.byteOffset {
+            let bytes = block.bytes(from: prefix.byteOffset)
+            for index in 0..<Int(offset - prefix.byteOffset) where bytes[index] == 0x0A {
                 line += 1
-                start = track.byteOffset + Int64(index) + 1
+                start = prefix.byteOffset + Int64(index) + 1
             }
         }
         return (line, offset - start + 1)

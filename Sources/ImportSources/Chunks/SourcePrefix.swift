@@ -43,7 +43,7 @@ final class SourcePrefix {
         hasher.reset()
     }
 
-    /// Takes the hash of another track that began at this chunk's beginning, and nothing else.
+    /// Takes the hash of another prefix that began at this chunk's beginning, and nothing else.
     func copyHash(from other: XXH3Hasher) {
         hasher.copy(from: other)
     }

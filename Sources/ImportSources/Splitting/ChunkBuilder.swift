@@ -43,7 +43,7 @@ package final class ChunkBuilder {
 
     // The chunk.
     // Their methods call nobody who could come back here; checking that for each record would cost more than they do.
-    @exclusivity(unchecked) private var memory: ChunkBuffer
+    @exclusivity(unchecked) private var buffer: ChunkBuffer
     @exclusivity(unchecked) private var layout: ChunkLayout
     private var isFull = false
     /// How many bytes of it are written, and no longer in memory.
@@ -58,8 +58,8 @@ package final class ChunkBuilder {
     @exclusivity(unchecked) private var outside: UnmatchedValues
     private var missingPaths: MissingRecordPaths
     /// Which of its records are accepted.
-    @exclusivity(unchecked) private var window: RecordSkipLimit
-    private let tracks: ChunkBoundaries
+    @exclusivity(unchecked) private var skipLimit: RecordSkipLimit
+    private let boundaries: ChunkBoundaries
 
     /// - Parameters:
     ///   - writer: what writes the chunks.
@@ -82,14 +82,18 @@ package final class ChunkBuilder {
         maxRecordBytes = Int64(settings.limits.maxRecordBytes)
         block = SourceBlock(emptyAt: base)
         portion = writer.portion
-        memory = ChunkBuffer(usualSize: min(writer.chunkSize, writer.portion))
+        buffer = ChunkBuffer(usualSize: min(writer.chunkSize, writer.portion))
         layout = ChunkLayout(from: base, firstOrdinal: start.firstOrdinal, pathCount: settings.pathCount)
         recordEnd = base
         enclosing = start.position.enclosing
         outside = UnmatchedValues(knownNames: Set(start.outsideNames))
         missingPaths = MissingRecordPaths(at: start.position, settings)
-        window = RecordSkipLimit(settings.limits, pathCount: settings.pathCount, before: start.position.recordsBefore)
-        tracks = ChunkBoundaries(from: base, start.position)
+        skipLimit = RecordSkipLimit(
+            settings.limits,
+            pathCount: settings.pathCount,
+            before: start.position.recordsBefore
+        )
+        boundaries = ChunkBoundaries(from: base, start.position)
     }
 
     /// The block's offset in the source.
@@ -103,7 +107,7 @@ package final class ChunkBuilder {
     ///
     /// Valid until the next call.
     var openRecord: ByteView {
-        let record = memory.record
+        let record = buffer.record
         return ByteView(UnsafeBufferPointer(rebasing: record[..<(hasOpenRecord ? record.count : 0)]))
     }
 
@@ -126,14 +130,14 @@ package final class ChunkBuilder {
     func leaveBlock() {
         if hasOpenRecord { copy(to: block.end) }
         outside.leave(block)
-        tracks.leave(block, recordEnd: recordEnd)
+        boundaries.leave(block, recordEnd: recordEnd)
         block = SourceBlock(emptyAt: block.end)
     }
 
     // MARK: Records
 
     /// Says what is around the bytes of the records that begin from here on; none is open.
-    package func put(in line: RecordLine) { memory.line = line }
+    package func put(in line: RecordLine) { buffer.line = line }
 
     /// Says that a record may begin at `offset`, in this block.
     ///
@@ -143,19 +147,19 @@ package final class ChunkBuilder {
         recordStart = offset
         recordIsTooDeep = false
         recordHasLineBreaks = false
-        memory.beginRecord()
+        buffer.beginRecord()
     }
 
     /// Says that what began was no record.
     func discardRecord() {
         recordStart = -1
-        memory.discardRecord()
+        buffer.discardRecord()
     }
 
     /// Says that the open record is nested too deeply: of its bytes, only the first are kept.
     func passOverTooDeepRecord() {
         recordIsTooDeep = true
-        memory.truncateRecord(to: Self.headLength)
+        buffer.truncateRecord(to: Self.headLength)
     }
 
     /// Says that the open record ends at `offset`.
@@ -168,63 +172,63 @@ package final class ChunkBuilder {
     ///   - hasLineBreaks: whether a CR or LF is between its tokens, where that is known.
     /// - Throws: what writing the chunk before it threw, or `onSealed`; `LimitReached` if no record after it is wanted.
     func endRecord(at offset: Int64, path: Int, boundary: Int64, hasLineBreaks: Bool? = nil) throws {
-        guard window.takesNext(of: path) else { return leaveOutRecord(path: path, boundary: boundary) }
+        guard skipLimit.takesNext(of: path) else { return leaveOutRecord(path: path, boundary: boundary) }
         copy(to: offset)
         if isFull { try seal(isLast: false) }
         let length = offset - recordStart
         if recordIsTooDeep || length > maxRecordBytes {
             passOver(length)
         } else {
-            memory.truncateRecord(to: Int(length))
-            if hasLineBreaks ?? recordHasLineBreaks { memory.replaceLineBreaks(isUnparsed: settings.isUnparsed) }
-            memory.endRecord()
+            buffer.truncateRecord(to: Int(length))
+            if hasLineBreaks ?? recordHasLineBreaks { buffer.replaceLineBreaks(isUnparsed: settings.isUnparsed) }
+            buffer.endRecord()
         }
         layout.append(from: recordStart, to: offset, path: path)
         recordEnd = boundary
         recordStart = -1
         outside.recordEnded()
-        isFull = written + memory.lineEnd + layout.weight >= writer.chunkSize && boundary >= minimumEnd
-        if memory.lineEnd >= portion { try writeLines() }
-        window.pass(path)
-        if window.isPassed { throw LimitReached() }
+        isFull = written + buffer.lineEnd + layout.weight >= writer.chunkSize && boundary >= minimumEnd
+        if buffer.lineEnd >= portion { try writeLines() }
+        skipLimit.pass(path)
+        if skipLimit.isPassed { throw LimitReached() }
     }
 
     /// Says that the open record ends here and is not wanted: its bytes belong to the gap before the next one.
     private func leaveOutRecord(path: Int, boundary: Int64) {
         discardRecord()
-        window.pass(path)
+        skipLimit.pass(path)
         recordEnd = boundary
         outside.recordEnded()
     }
 
     /// Leaves the open record's line empty, and keeps its first bytes beside it.
     private func passOver(_ length: Int64) {
-        memory.truncateRecord(to: Int(min(length, Int64(Self.headLength))))
+        buffer.truncateRecord(to: Int(min(length, Int64(Self.headLength))))
         layout.passOverNext(
             from: recordStart,
             length: length,
             isTooDeep: recordIsTooDeep,
-            line: memory.line,
-            head: Data(buffer: memory.record)
+            line: buffer.line,
+            head: Data(buffer: buffer.record)
         )
-        memory.discardRecord()
-        memory.endLine()
+        buffer.discardRecord()
+        buffer.endLine()
     }
 
     /// Copies the open record's bytes up to `offset`, but no more than may be needed.
     @inline(__always)
     private func copy(to offset: Int64) {
-        let from = recordStart + Int64(memory.recordCount)
+        let from = recordStart + Int64(buffer.recordCount)
         let limit =
             recordStart + (recordIsTooDeep ? Int64(Self.headLength) : max(maxRecordBytes, Int64(Self.headLength)))
         let count = Int(min(offset, limit) - from)
         guard count > 0 else { return }
-        memory.append(block.bytes(from: from), count)
+        buffer.append(block.bytes(from: from), count)
         if blockHasLineBreaks { recordHasLineBreaks = true }
     }
 
     /// Whether no record after this position is wanted.
-    package var hasReachedLimit: Bool { window.isPassed }
+    package var hasReachedLimit: Bool { skipLimit.isPassed }
 
     // MARK: Beside the records
 
@@ -257,7 +261,7 @@ package final class ChunkBuilder {
     /// - Parameter offset: in this block, or in a token that this block continues with.
     /// - Returns: both.
     func lineAndColumn(at offset: Int64) -> (line: Int64, column: Int64) {
-        tracks.lineAndColumn(at: offset, in: block)
+        boundaries.lineAndColumn(at: offset, in: block)
     }
 
     // MARK: Chunks
@@ -274,7 +278,7 @@ package final class ChunkBuilder {
 
     /// Seals the last chunk of a source of which no more is to be read: no record after this position is wanted.
     func finishAtSampleEnd() throws {
-        window.close()
+        skipLimit.close()
         try finish()
     }
 
@@ -286,18 +290,19 @@ package final class ChunkBuilder {
 
     /// Writes the whole lines that are in memory.
     private func writeLines() throws {
-        try writer.append(memory.lines)
-        memory.dropLines()
+        try writer.append(buffer.lines)
+        buffer.dropLines()
         written = Int(writer.count)
     }
 
     private func seal(isLast: Bool) throws {
         let endsWithSource = isLast && !hasReachedLimit
-        var (end, sourceHash) = endsWithSource ? tracks.endWithSource(block) : tracks.end(at: recordEnd, in: block)
+        var (end, sourceHash) =
+            endsWithSource ? boundaries.endWithSource(block) : boundaries.end(at: recordEnd, in: block)
         let paths = layout.pathRuns
         end.enclosing = endsWithSource ? "" : enclosing
-        end.recordsBefore = window.recordsBefore
-        end.missingPaths = missingPaths.left(besides: paths, window.recordsBefore)
+        end.recordsBefore = skipLimit.recordsBefore
+        end.missingPaths = missingPaths.left(besides: paths, skipLimit.recordsBefore)
         try writeLines()
         let entry = ChunkEntry(
             number: writer.nextNumber,

@@ -52,7 +52,7 @@ extension StoreInspection {
         guard let search = try read({ try SourceRecordSearch(rowID, in: table, $0) }) else { return nil }
         for chunk in search.chunks.prefix(Self.mostChunks) where Int64(chunk.range.count) <= Self.mostBytes {
             let source = search.job.sources[chunk.source]
-            guard source.description.isFile, var cutter = SourceRecordExtractor(source.shape, isStart: chunk.isFirst)
+            guard source.description.isFile, var extractor = SourceRecordExtractor(source.shape, isStart: chunk.isFirst)
             else {
                 return nil
             }
@@ -64,7 +64,7 @@ extension StoreInspection {
             try source.description.read(chunk.range, interruption) { block in
                 block.withUnsafeBytes { hasher.update($0) }
                 left -= block.count
-                cutter.take(block, isLast: left == 0) { record, place in
+                extractor.take(block, isLast: left == 0) { record, place in
                     if search.isSame(record) { same.append(records.count) }
                     records.append(place..<place + record.count)
                 }

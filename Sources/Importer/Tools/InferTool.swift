@@ -37,7 +37,7 @@ struct InferTool {
             shapes: plan.sources.map(\.shape),
             limits: limits
         )
-        let stage = SourceCutter(
+        let cutter = SourceCutter(
             sources: plan.sources,
             limits: limits,
             chunkSize: run.chunkSize,
@@ -48,7 +48,7 @@ struct InferTool {
             progress: progress
         )
         return try infer(plan.sources, removesChunks: true) { put in
-            try stage.run(from: SplitStart(), open: plan.open) { try put($0.entry, directory) }
+            try cutter.run(from: SplitStart(), open: plan.open) { try put($0.entry, directory) }
         }
     }
 
@@ -64,7 +64,7 @@ struct InferTool {
         removesChunks: Bool,
         _ cut: @escaping (@escaping (ChunkEntry, ChunkDirectory) throws -> Void) throws -> ImportError?
     ) throws -> InferredModel {
-        let stage = InferenceWorkers(
+        let inference = InferenceWorkers(
             sources: sources,
             options: job,
             removesChunks: removesChunks,
@@ -72,7 +72,7 @@ struct InferTool {
             interruption: interruption
         )
         progress.update { $0.totalBytes = sources.map(\.description).plainSize }
-        let fault = try stage.run(workers: run.workers) { queue in
+        let fault = try inference.run(workers: run.workers) { queue in
             try cut { entry, directory in
                 let shape = sources[entry.source].shape
                 try queue.put(SealedChunk(entry, in: directory, shape: shape, maxRecordBytes: job.maxRecordBytes))
@@ -80,7 +80,7 @@ struct InferTool {
         }
         if let fault { throw fault }
         progress.update { $0.phase = .finished }
-        let inferred = try stage.model()
+        let inferred = try inference.model()
         return InferredModel(text: inferred.model.encoded(), notices: inferred.notices)
     }
 }

@@ -20,7 +20,7 @@ public struct RecordViewUpdates: AsyncSequence, Sendable {
     /// Reads the sequence; when it goes, nothing is taken in for it any more.
     public final class Iterator: AsyncIteratorProtocol {
         private let view: RecordView
-        private let inlet = NotificationBuffer()
+        private let buffer = NotificationBuffer()
         private let reading = SerialReadQueue("importer.view")
         private let taking: Task<Void, Never>
         private var hasBegun = false
@@ -30,7 +30,7 @@ public struct RecordViewUpdates: AsyncSequence, Sendable {
 
         init(view: RecordView, _ take: @escaping @Sendable (NotificationBuffer) async -> Void) {
             self.view = view
-            taking = Task { [inlet] in await take(inlet) }
+            taking = Task { [buffer] in await take(buffer) }
         }
 
         deinit {
@@ -53,7 +53,7 @@ public struct RecordViewUpdates: AsyncSequence, Sendable {
                 let update: RecordViewUpdate?
                 // Somebody else may be reading by the same view just now.
                 let due = try await reading.run { [view] in view.totalIsDue }
-                switch try await inlet.next(until: due, view.clock) {
+                switch try await buffer.next(until: due, view.clock) {
                 case .merge(let notification): update = try await read { try $0.merge(notification) }
                 case .time: update = try await read { try $0.recount() }
                 case .end:

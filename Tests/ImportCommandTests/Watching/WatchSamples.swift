@@ -57,7 +57,7 @@ enum WatchSamples {
         var state = WatchState(store: "people.sqlite")
         try state.take(look())
         state.frame = Samples.frame {
-            $0.snapshot = state.figures.snapshot
+            $0.snapshot = state.statistics.snapshot
             $0.recordsPerSecond = 4_135
             $0.bytesPerSecond = 1_500_000
         }

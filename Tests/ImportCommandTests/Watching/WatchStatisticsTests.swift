@@ -8,16 +8,16 @@ struct WatchStatisticsTests {
     @Test(arguments: [ImportReport.State.interrupted, .finished, .failed])
     func haveNoSpeedWhileNothingRuns(state: ImportReport.State) {
         var meter = ProgressMeter(purpose: .importing)
-        var figures = WatchStatistics(look: WatchSamples.look())
+        var statistics = WatchStatistics(look: WatchSamples.look())
         for second in 0...3 {
-            figures.look.records = Int64(second) * 100
-            let frame = figures.frame(&meter, elapsed: Double(second))
+            statistics.look.records = Int64(second) * 100
+            let frame = statistics.frame(&meter, elapsed: Double(second))
             #expect(frame.recordsPerSecond == (second == 0 ? nil : 100))
         }
-        figures.look.state = state
-        let first = figures.frame(&meter, elapsed: 4)
-        for second in 5...12 { #expect(figures.frame(&meter, elapsed: Double(second)) == first) }
+        statistics.look.state = state
+        let first = statistics.frame(&meter, elapsed: 4)
+        for second in 5...12 { #expect(statistics.frame(&meter, elapsed: Double(second)) == first) }
         #expect(first.recordsPerSecond == nil && first.bytesPerSecond == nil && first.secondsLeft == nil)
-        #expect(first.elapsed == figures.look.seconds)
+        #expect(first.elapsed == statistics.look.seconds)
     }
 }

@@ -33,8 +33,8 @@ struct LooseCollationTests {
             policy: .merge,
             tableWasEmpty: wasEmpty
         )
-        let settlement = StagingUpsert(entity, buckets: buckets)
-        for statement in settlement.stageTables { try connection.execute(statement) }
+        let upsert = StagingUpsert(entity, buckets: buckets)
+        for statement in upsert.stageTables { try connection.execute(statement) }
         let records = [
             "ann|x", "Bob|b", "ANN|X", "bob|b", "zoe|X", "Ann|X", "Carl|c", "Zoë|z",
         ].enumerated().map { index, text in
@@ -44,7 +44,7 @@ struct LooseCollationTests {
         try connection.execute("INSERT INTO public._import_stage_1_0 VALUES \(records.joined(separator: ", "))")
         var counts = [0, 0, 0, 0, 0]
         for bucket in 0..<buckets {
-            let outcome = try connection.settle(settlement.statements(ofBucket: bucket), .merge)
+            let outcome = try connection.settle(upsert.statements(ofBucket: bucket), .merge)
             counts = zip(counts, outcome.counts).map(+)
             #expect(outcome.rejects.isEmpty)
         }

@@ -24,7 +24,7 @@ struct RefusedCase {
         var rejects: [Int: String] = [:]
     }
 
-    let settlement: StagingUpsert
+    let upsert: StagingUpsert
     private let policy: ConflictPolicy
     private let stored: [Object]
     private let records: [Record]
@@ -62,7 +62,7 @@ struct RefusedCase {
             policy: policy,
             tableWasEmpty: wasEmpty
         )
-        settlement = StagingUpsert(entity, buckets: 1)
+        upsert = StagingUpsert(entity, buckets: 1)
     }
 
     // MARK: The server
@@ -71,7 +71,7 @@ struct RefusedCase {
     func prepare(_ connection: PGConnection, _ random: inout SeededGenerator) throws {
         func row(_ values: Object) -> String { values.map { $0.map(String.init) ?? "NULL" }.joined(separator: ", ") }
         // A table that was empty has an index only if somebody else has made one.
-        let hasIndex = !settlement.entity.tableWasEmpty || Bool.random(using: &random)
+        let hasIndex = !upsert.entity.tableWasEmpty || Bool.random(using: &random)
         var texts = [
             "SET client_min_messages = error", "DROP SCHEMA IF EXISTS refused CASCADE", "CREATE SCHEMA refused",
             """
@@ -79,7 +79,7 @@ struct RefusedCase {
                 b bigint NOT NULL, u bigint UNIQUE DEFERRABLE INITIALLY DEFERRED)
             """,
         ]
-        texts += stored.map { "INSERT INTO refused.thing VALUES (\(row($0)))" } + settlement.stageTables
+        texts += stored.map { "INSERT INTO refused.thing VALUES (\(row($0)))" } + upsert.stageTables
         texts += records.shuffled(using: &random).map { record in
             let mask = record.mentioned.reduce(0) { $0 | 1 << $1 }
             return """
@@ -92,7 +92,7 @@ struct RefusedCase {
 
     func outcome(_ connection: PGConnection, _ random: inout SeededGenerator) throws -> Outcome {
         try prepare(connection, &random)
-        let settled = try connection.settle(settlement.statements(ofBucket: 0), policy)
+        let settled = try connection.settle(upsert.statements(ofBucket: 0), policy)
         let objects = try connection.execute("SELECT id, a, b, u FROM refused.thing").map { row in
             row.values.map { $0 ?? "NULL" }.joined(separator: " ")
         }

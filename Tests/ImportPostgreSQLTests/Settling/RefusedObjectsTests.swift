@@ -37,7 +37,7 @@ struct RefusedObjectsTests {
             policy: .merge,
             tableWasEmpty: wasEmpty
         )
-        let settlement = StagingUpsert(entity, buckets: 1)
+        let upsert = StagingUpsert(entity, buckets: 1)
         // Records of two objects: each sets a column.
         func row(_ ordinal: Int, of key: Int, sets column: Int, to value: Int) -> String {
             let bits = (0..<(width + 62) / 63).map { $0 == column / 63 ? "\(Int64(1) << Int64(column % 63))" : "0" }
@@ -47,13 +47,13 @@ struct RefusedObjectsTests {
         let definitions = columns.map { "\($0.name) smallint" }.joined(separator: ", ")
         try database.query("CREATE TABLE public.wide (\(definitions), CHECK (a899 < 5))")
         if !wasEmpty { try database.query("INSERT INTO public.wide (a0, a1) VALUES (1, 9), (2, 9)") }
-        for statement in settlement.stageTables { try connection.execute(statement) }
+        for statement in upsert.stageTables { try connection.execute(statement) }
         let rows = [
             row(1, of: 1, sets: 1, to: 1), row(2, of: 1, sets: 500, to: 2), row(3, of: 1, sets: 899, to: 5),
             row(4, of: 1, sets: 898, to: 4), row(5, of: 1, sets: 898, to: 4), row(6, of: 2, sets: 899, to: 4),
         ]
         try connection.execute("INSERT INTO public._import_stage_1_0 VALUES \(rows.joined(separator: ", "))")
-        let outcome = try connection.settle(settlement.statements(ofBucket: 0), .merge)
+        let outcome = try connection.settle(upsert.statements(ofBucket: 0), .merge)
         #expect(outcome.counts == (wasEmpty ? [2, 2, 1, 0, 1] : [0, 4, 1, 0, 1]))
         #expect(outcome.rejects == [3: "constraintViolation"])
         let found = try database.query("SELECT a0, a1, a500, a898, a899 FROM public.wide ORDER BY a0")
@@ -70,7 +70,7 @@ struct RefusedObjectsTests {
         try test.prepare(connection, &random)
         try database.query("ALTER TABLE refused.thing RENAME TO other")
         let failure = #expect(throws: PGError.self) {
-            try connection.settle(test.settlement.statements(ofBucket: 0), .merge)
+            try connection.settle(test.upsert.statements(ofBucket: 0), .merge)
         }
         #expect(failure?.sqlState == "42P01")
     }

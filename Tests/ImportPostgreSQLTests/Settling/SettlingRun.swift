@@ -12,7 +12,7 @@ struct SettlingRun {
     }
 
     func outcome(of test: SettlingCase, _ random: inout SeededGenerator) throws -> SettlingCase.Outcome {
-        let (entity, settlement) = (test.entity, StagingUpsert(test.entity, buckets: test.buckets))
+        let (entity, upsert) = (test.entity, StagingUpsert(test.entity, buckets: test.buckets))
         var texts = [
             """
             SET client_min_messages = error; DROP SCHEMA IF EXISTS settling CASCADE; CREATE SCHEMA settling; \
@@ -25,16 +25,16 @@ struct SettlingRun {
             texts.append("INSERT INTO \(entity.table) VALUES \(rows)")
         }
         // Staging can be begun again, too.
-        texts += settlement.stageTables + settlement.stageTables
+        texts += upsert.stageTables + upsert.stageTables
         let rows = test.records.shuffled(using: &random).map { record in
             "(\(record.ordinal), 0, \(masks(record, entity)), \(record.isUnmet), \(literals(record.values, entity)))"
         }
         if !rows.isEmpty {
-            let columns = settlement.stageColumns.joined(separator: ", ")
+            let columns = upsert.stageColumns.joined(separator: ", ")
             texts.append("INSERT INTO \(entity.stage) (\(columns)) VALUES \(rows.joined(separator: ", "))")
         }
-        for bucket in (0..<settlement.buckets).shuffled(using: &random) {
-            let statements = settlement.statements(ofBucket: bucket)
+        for bucket in (0..<upsert.buckets).shuffled(using: &random) {
+            let statements = upsert.statements(ofBucket: bucket)
             let settling = statements.settling
             // It is killed anywhere, and begun again.
             let some = settling.prefix(Int.random(in: 0...settling.count, using: &random))
@@ -45,7 +45,7 @@ struct SettlingRun {
             ]
             texts += ["BEGIN"] + settling + asked + ["COMMIT"]
         }
-        texts += [settlement.finish, settlement.finish]
+        texts += [upsert.finish, upsert.finish]
         if entity.tableWasEmpty { texts.append(test.index) }
         texts += ["SET timezone = 'UTC'", "SET bytea_output = 'hex'"]
         texts.append("SELECT 'object', * FROM \(entity.table)")

@@ -43,9 +43,9 @@ struct StagingUpsertTests {
             policy: .merge,
             tableWasEmpty: wasEmpty
         )
-        let settlement = StagingUpsert(entity, buckets: 1)
+        let upsert = StagingUpsert(entity, buckets: 1)
         let masks = (width + 62) / 63
-        let statements = settlement.statements(ofBucket: 0)
+        let statements = upsert.statements(ofBucket: 0)
         // An object, and three records that set its first column, its last one, and nothing.
         func row(_ ordinal: Int, sets column: Int) -> String {
             let bits = (0..<masks).map { $0 == column / 63 ? "\(Int64(1) << Int64(column % 63))" : "0" }
@@ -54,11 +54,11 @@ struct StagingUpsertTests {
         }
         var texts = ["CREATE TABLE public.wide (\(columns.map { "\($0.name) smallint" }.joined(separator: ", ")))"]
         if !wasEmpty { texts.append("INSERT INTO public.wide (a0, a1) VALUES (7, 1)") }
-        texts += settlement.stageTables
+        texts += upsert.stageTables
         let rows = [row(1, sets: 1), row(2, sets: width - 1), row(3, sets: 0), row(4, sets: 800)]
         texts.append("INSERT INTO public._import_stage_1_0 VALUES \(rows.joined(separator: ", "))")
         texts.append((["BEGIN"] + statements.settling + [statements.counts, "COMMIT"]).joined(separator: "; "))
-        texts.append(settlement.finish)
+        texts.append(upsert.finish)
         texts.append("SELECT a0, a1, a2, a800, a\(width - 1) FROM public.wide")
         let folder = try TemporaryDirectory()
         let path = try folder.write(texts.joined(separator: ";\n") + ";\n", to: "wide.sql")
@@ -83,8 +83,8 @@ struct StagingUpsertTests {
             policy: .merge,
             tableWasEmpty: true
         )
-        let settlement = StagingUpsert(entity, buckets: 2)
-        var texts = ["CREATE TABLE public.hot (id bigint, a text, b json)"] + settlement.stageTables
+        let upsert = StagingUpsert(entity, buckets: 2)
+        var texts = ["CREATE TABLE public.hot (id bigint, a text, b json)"] + upsert.stageTables
         // Every third one says b, which stays as it is for ten of these; a is always another one.
         texts.append(
             """
@@ -93,7 +93,7 @@ struct StagingUpsertTests {
             """
         )
         for bucket in 0..<2 {
-            let statements = settlement.statements(ofBucket: bucket)
+            let statements = upsert.statements(ofBucket: bucket)
             texts += ["BEGIN"] + statements.settling + [statements.counts, "COMMIT"]
         }
         texts.append("SELECT a, right(b::text, 4) FROM public.hot")

@@ -73,7 +73,7 @@ extension LibraryImport {
         )
         let planner = JobPlanner(options: options, opener: context.opener, interruption: interruption) { _ in }
         let decision = try destination.read { journal in
-            let opening = JobResolver(
+            let resolver = JobResolver(
                 store: store,
                 options: options,
                 run: run,
@@ -82,7 +82,7 @@ extension LibraryImport {
                 isPlanning: false,
                 journal: journal
             )
-            return try opening.decide(importing: [source])
+            return try resolver.decide(importing: [source])
         }
         return try StartPhase(context, in: destination).start(decision)
     }

@@ -43,7 +43,7 @@ struct RecordPositionsTests {
         }
         var found: [Int64: [Int64]] = [:]
         for block in places.blocks {
-            let stored = RecordPositions.places(in: block.bytes)
+            let stored = RecordPositions.positions(in: block.bytes)
             #expect(stored.count <= 256)
             for (index, place) in stored.enumerated() {
                 #expect(place.head == heads[block.firstRowID + Int64(index)])

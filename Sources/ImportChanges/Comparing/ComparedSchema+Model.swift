@@ -16,7 +16,7 @@ extension ComparedSchema {
     ) throws -> Set<BytewiseString> {
         var tables: Set<BytewiseString> = []
         // What shares a table is one entity here, with the name of each object's own among its attributes.
-        for stored in graph.entities where stored.kinds == nil {
+        for stored in graph.entities where stored.subentities == nil {
             tables.insert(ExistingEntity.folded(stored.description.table))
             entities.append(try described(stored, graph, database, identifiers))
         }

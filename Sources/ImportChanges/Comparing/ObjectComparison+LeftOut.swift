@@ -16,7 +16,9 @@ extension ObjectComparison {
             }
             guard entity.isValue, entity.owner != nil else { continue }
             // Most often all of them were seen at their owner.
-            let isComplete = try StoreState.allCases.allSatisfy { try counted(index, $0) ?? 0 == seen[$0][index] }
+            let isComplete = try StoreState.allCases.allSatisfy {
+                try counted(index, $0) ?? 0 == ownedCounts[$0][index]
+            }
             if !isComplete { try found.append(leftOut(entity.name) { $0.leftOut(index) }) }
         }
         return found.filter { $0.old > 0 || $0.new > 0 }

@@ -41,8 +41,8 @@ extension ObjectComparison {
         var isReordered = false
         let layout = layouts[owned.child]
         while let pair = Self.pair(StatePair(own(.old), own(.new)), layout.keyCount) {
-            if pair.old != nil { seen.old[owned.child] += 1 }
-            if pair.new != nil { seen.new[owned.child] += 1 }
+            if pair.old != nil { ownedCounts.old[owned.child] += 1 }
+            if pair.new != nil { ownedCounts.new[owned.child] += 1 }
             if let change = try child(owned, pair.old, pair.new, node, &moved) { changes.append(change) }
             if owned.isOrdered {
                 isReordered =
@@ -105,7 +105,7 @@ extension ObjectComparison {
             var list: [OwnedValue] = []
             while let rows = own(side) {
                 list.append(try value(owned.child, rows, side))
-                seen[side][owned.child] += 1
+                ownedCounts[side][owned.child] += 1
                 try rows.advance()
             }
             // Without an order, what its parts own decides among equal ones.
@@ -140,7 +140,7 @@ extension ObjectComparison {
             var list: [OwnedValue] = []
             while let inner, inner.hasRow {
                 list.append(try self.value(owned.child, inner, side))
-                seen[side][owned.child] += 1
+                ownedCounts[side][owned.child] += 1
                 try inner.advance()
             }
             inner?.reset()

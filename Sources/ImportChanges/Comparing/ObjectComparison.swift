@@ -20,7 +20,7 @@ package final class ObjectComparison {
     package let statements: StatePair<ComparisonStatements>
     private let stores: StatePair<ComparedStore>
     /// Of each entity, how many objects were seen at their owner.
-    package var seen: StatePair<[Int64]>
+    package var ownedCounts: StatePair<[Int64]>
     /// Many-to-manies with links of what is not there, by entity and place.
     var loose: Set<[Int]> = []
     private var sections: [Int]
@@ -53,7 +53,7 @@ package final class ObjectComparison {
         counts = plan.entities.map { _ in ChangeCounts() }
         attributeCounts = plan.entities.map { $0.attributes.map { _ in 0 } }
         let none = plan.entities.map { _ in Int64(0) }
-        seen = StatePair(none, none)
+        ownedCounts = StatePair(none, none)
         sections = plan.sections.filter { plan.entities[$0].isOpened }.reversed()
         reported =
             plan.entities.contains(where: \.isReportedOnce)
@@ -94,7 +94,7 @@ package final class ObjectComparison {
             // Most often all of them have an owner that is there.
             var isComplete = true
             for side in StoreState.allCases {
-                if let count = try counted(index, side), count != seen[side][index] { isComplete = false }
+                if let count = try counted(index, side), count != ownedCounts[side][index] { isComplete = false }
             }
             if isComplete { return nil }
         }
@@ -215,8 +215,8 @@ package final class ObjectComparison {
 
     /// Calls `body`, and counts nothing of what it compares.
     package func uncounted<Result>(_ body: () throws -> Result) rethrows -> Result {
-        let before = (counts, attributeCounts, seen)
-        defer { (counts, attributeCounts, seen) = before }
+        let before = (counts, attributeCounts, ownedCounts)
+        defer { (counts, attributeCounts, ownedCounts) = before }
         return try body()
     }
 

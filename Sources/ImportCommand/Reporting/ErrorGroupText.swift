@@ -40,7 +40,7 @@ enum ErrorGroupText {
         case .duplicateIdentifier:
             return NumberText.counted(group.count, "record") + " whose identifier exists already"
         case .constraintViolation
-        where group.found.contains(RecordError.constraintFailed) || group.expected == RecordError.takenRow:
+        where group.found.contains(RecordError.constraintFailed) || group.expected == RecordError.acceptedRow:
             return NumberText.counted(group.count, "record") + ", " + group.found
         case .constraintViolation:
             return NumberText.counted(group.count, "record") + " that the table refuses (expected \(group.expected))"

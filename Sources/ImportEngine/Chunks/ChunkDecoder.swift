@@ -164,7 +164,7 @@ package final class ChunkDecoder {
                 }
             case .broken(let code, let byte):
                 reject(line, code, at: byte, decoders[place].plan, into: &batch)
-            case .passedOver(let entry):
+            case .skipped(let entry):
                 reject(line, chunk.entry.rejects[entry], decoders[place].plan, chunk, into: &batch)
             }
             // Rejects take many times the memory of their records: a batch of them ends early.

@@ -10,18 +10,18 @@ package final class SecondPassDecoder {
     /// Whether a reference leads to nothing, which makes a reject of its record.
     ///
     /// Its relationship, the cells that it says, and whether these are other attributes than the identifier.
-    package var isUnmet: ((_ relationship: Int, [Cell], _ isNamed: Bool, RowValues) -> Bool)? {
+    package var isDangling: ((_ relationship: Int, [Cell], _ isNamed: Bool, RowValues) -> Bool)? {
         didSet {
-            guard let isUnmet else {
-                decoder.isUnmet = nil
+            guard let isDangling else {
+                decoder.isDangling = nil
                 return
             }
-            decoder.isUnmet = { relationship, cells, isNamed, input, own in
+            decoder.isDangling = { relationship, cells, isNamed, input, own in
                 own.withUnsafeBufferPointer { own in
                     let empty = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
                     let none = UnsafeBufferPointer<Cell>(start: nil, count: 0)
                     let values = RowValues(cells: none, chunk: input.chunk, own: own, defaults: empty)
-                    return isUnmet(relationship, cells, isNamed, values)
+                    return isDangling(relationship, cells, isNamed, values)
                 }
             }
         }

@@ -34,7 +34,7 @@ package final class ChunkReader {
         /// Not one; why, and where in the line.
         case broken(CoercionError.Code, at: Int)
         /// A record that the splitter passed over; its index in the chunk's list of them.
-        case passedOver(Int)
+        case skipped(Int)
     }
 
     // Nobody comes back here while it is used; checking that for each record would cost more.
@@ -49,7 +49,7 @@ package final class ChunkReader {
     /// Where the last record read ends in the source.
     private(set) var sourceOffset: Int64 = 0
     private var positions: ChunkSourceMap?
-    private var nextPassedOver = 0
+    private var nextSkipped = 0
     private var needsUTF8Check = false
 
     package init(maxDepth: Int) {
@@ -67,7 +67,7 @@ package final class ChunkReader {
         sourceOffset = chunk.entry.firstByte
         positions = ChunkSourceMap(chunk.entry, keys: chunk.keys)
         _ = readers.make(keys: chunk.keys.map(\.count).max() ?? 0)
-        nextPassedOver = 0
+        nextSkipped = 0
         needsUTF8Check = bytes.withUnsafeBufferPointer { UTF8Validation.firstInvalid(in: ByteView($0)) != nil }
     }
 
@@ -134,7 +134,7 @@ package final class ChunkReader {
 
     @inline(__always)
     private func content(of bytes: ByteView, keys: Int, line: Int, _ chunk: SealedChunk) -> Content {
-        if bytes.count <= 1 { return passedOver(line, chunk) }
+        if bytes.count <= 1 { return skipped(line, chunk) }
         if needsUTF8Check, let place = UTF8Validation.firstInvalid(in: bytes) {
             return .broken(.invalidUTF8, at: place)
         }
@@ -148,12 +148,12 @@ package final class ChunkReader {
         }
     }
 
-    private func passedOver(_ line: Int, _ chunk: SealedChunk) -> Content {
+    private func skipped(_ line: Int, _ chunk: SealedChunk) -> Content {
         let rejects = chunk.entry.rejects
-        while nextPassedOver < rejects.count, rejects[nextPassedOver].line < line { nextPassedOver += 1 }
-        guard nextPassedOver < rejects.count, rejects[nextPassedOver].line == line else {
+        while nextSkipped < rejects.count, rejects[nextSkipped].line < line { nextSkipped += 1 }
+        guard nextSkipped < rejects.count, rejects[nextSkipped].line == line else {
             return .broken(.malformed, at: 0)
         }
-        return .passedOver(nextPassedOver)
+        return .skipped(nextSkipped)
     }
 }

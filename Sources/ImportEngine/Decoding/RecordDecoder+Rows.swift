@@ -16,13 +16,13 @@ extension RecordDecoder {
         let count = fillCells(input, isNoObject: isNoObject, &batch)
         guard errors.count == nulled.count else {
             batch.bytes.removeLast(batch.bytes.count - firstByte)
-            batch.reject(reject(input, errors: errors + unmet))
+            batch.reject(reject(input, errors: errors + insertErrors))
             return
         }
         if !changes.isEmpty { countChanges(&batch) }
         if noteCount > 0 { countNotes() }
-        if !unmet.isEmpty {
-            batch.keep(reject(input, errors: errors + unmet, nulled: nulledNames))
+        if !insertErrors.isEmpty {
+            batch.keep(reject(input, errors: errors + insertErrors, nulled: nulledNames))
         } else if !errors.isEmpty {
             batch.count(errors, nulled: nulledNames, entity: plan.index, ordinal: input.ordinal)
         }
@@ -35,7 +35,7 @@ extension RecordDecoder {
                 ordinal: input.ordinal,
                 firstCell: isLaidOut ? -1 : batch.cells.count,
                 firstPresenceWord: batch.presence.count,
-                unmet: unmet.isEmpty ? -1 : Int32(batch.unmet.count - 1)
+                insertReject: insertErrors.isEmpty ? -1 : Int32(batch.insertRejects.count - 1)
             )
         )
         if isLaidOut {
@@ -102,7 +102,7 @@ extension RecordDecoder {
         _ layout: DatabaseImage?
     ) -> Bool {
         guard let layout else { return false }
-        guard unmet.isEmpty else {
+        guard insertErrors.isEmpty else {
             if !plan.keepsIncomplete { layout.close(plan.index) }
             return false
         }
@@ -143,7 +143,7 @@ extension RecordDecoder {
             if ownerContext?.isPositional == true, plan.identifier.contains(attribute) { return }
             errors.append(error)
         } else {
-            unmet.append(error)
+            insertErrors.append(error)
         }
     }
 

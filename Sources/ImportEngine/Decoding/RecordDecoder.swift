@@ -102,7 +102,7 @@ package struct RecordDecoder {
     /// Where the record at hand has something that is neither an object nor null above attributes: its tokens and nodes.
     var covers: [(token: Int, node: Int)] = []
     /// What an inserted object would need and the record lacks; it may be merged into one that has it.
-    package var unmet: [RecordError] = []
+    package var insertErrors: [RecordError] = []
     /// The keys that the record at hand had in its collections, in a retry, the innermost first: they are beside it there.
     package var retriedKeys: [String] = []
     /// Where the record at hand was before, in a retry.
@@ -148,7 +148,7 @@ package struct RecordDecoder {
         // Mostly they are empty.
         if !errors.isEmpty { errors.removeAll(keepingCapacity: true) }
         if !nulled.isEmpty { nulled.removeAll(keepingCapacity: true) }
-        if !unmet.isEmpty { unmet.removeAll(keepingCapacity: true) }
+        if !insertErrors.isEmpty { insertErrors.removeAll(keepingCapacity: true) }
         if !changes.isEmpty { changes.removeAll(keepingCapacity: true) }
         noteCount = 0
         if !covers.isEmpty { covers.removeAll(keepingCapacity: true) }

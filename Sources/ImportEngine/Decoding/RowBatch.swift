@@ -89,17 +89,23 @@ import ImportSources
         ///
         /// Missing is not null.
         @usableFromInline package let firstPresenceWord: Int
-        /// The index in `unmet` of what the record lacks if it turns out to be an insert; -1 for nothing.
-        package let unmet: Int32
+        /// The index in `insertRejects` of what the record lacks if it turns out to be an insert; -1 for nothing.
+        package let insertReject: Int32
 
-        package init(entity: Int32, parent: Int32, ordinal: Int64, firstCell: Int, firstPresenceWord: Int, unmet: Int32)
-        {
+        package init(
+            entity: Int32,
+            parent: Int32,
+            ordinal: Int64,
+            firstCell: Int,
+            firstPresenceWord: Int,
+            insertReject: Int32
+        ) {
             self.entity = entity
             self.parent = parent
             self.ordinal = ordinal
             self.firstCell = firstCell
             self.firstPresenceWord = firstPresenceWord
-            self.unmet = unmet
+            self.insertReject = insertReject
         }
 
         @inline(__always)
@@ -173,8 +179,8 @@ import ImportSources
     package var bytes: [UInt8] = []
     package var rejects: [Reject] = []
     /// What rows would be rejected for, were they inserted; merged into a stored object they are sound.
-    package var unmet: [Reject] = []
-    /// The errors of all records but those in `unmet`.
+    package var insertRejects: [Reject] = []
+    /// The errors of all records but those in `insertRejects`.
     package private(set) var errors = ErrorCounts()
     /// What was changed or lost on the way.
     package var ledger = LedgerCounts()
@@ -188,11 +194,11 @@ import ImportSources
     /// How much memory it takes, roughly.
     package var footprint: Int {
         rows.count * MemoryLayout<Row>.stride + cells.count * MemoryLayout<Cell>.stride + presence.count * 8
-            + bytes.count + rejectBytes + unmetBytes + graph.footprint
+            + bytes.count + rejectBytes + insertRejectBytes + graph.footprint
     }
 
-    /// How much memory `unmet` takes, roughly.
-    private var unmetBytes = 0
+    /// How much memory `insertRejects` takes, roughly.
+    private var insertRejectBytes = 0
 
     /// How much memory the rejects take, roughly.
     package private(set) var rejectBytes = 0
@@ -208,8 +214,8 @@ import ImportSources
 
     /// Adds what the row that comes next would be rejected for.
     package mutating func keep(_ reject: Reject) {
-        unmetBytes += reject.footprint
-        unmet.append(reject)
+        insertRejectBytes += reject.footprint
+        insertRejects.append(reject)
     }
 
     /// Counts the errors of a record that was taken with nulls.
@@ -257,8 +263,8 @@ import ImportSources
         bytes.removeAll(keepingCapacity: true)
         rejects.removeAll()
         rejectBytes = 0
-        unmet.removeAll(keepingCapacity: true)
-        unmetBytes = 0
+        insertRejects.removeAll(keepingCapacity: true)
+        insertRejectBytes = 0
         errors.removeAll()
         ledger.removeAll()
         recordsRead = Array(repeating: 0, count: entities)

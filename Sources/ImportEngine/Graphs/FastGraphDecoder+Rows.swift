@@ -103,7 +103,7 @@ extension FastGraphDecoder {
             ordinal: row.ordinal,
             firstCell: -1,
             firstPresenceWord: row.firstPresenceWord,
-            unmet: row.unmet
+            insertReject: row.insertReject
         )
     }
 
@@ -199,7 +199,7 @@ extension FastGraphDecoder {
                 ordinal: input.ordinal,
                 firstCell: firstCell,
                 firstPresenceWord: firstWord,
-                unmet: -1
+                insertReject: -1
             )
         )
         if node.hasIdentifier {

@@ -174,7 +174,7 @@ package struct FastGraphDecoder {
         }
         let firstByte = batch.bytes.count
         let count = decoder.pointee.fillCells(input, isNoObject: false, &batch)
-        guard decoder.pointee.errors.isEmpty, decoder.pointee.unmet.isEmpty else { return nil }
+        guard decoder.pointee.errors.isEmpty, decoder.pointee.insertErrors.isEmpty else { return nil }
         for change in decoder.pointee.changes { changes.append((change.kind, node.index, change.attribute)) }
         for index in 0..<decoder.pointee.noteCount { notes.append((node.index, decoder.pointee.scratch.notes[index])) }
         var accepted = AcceptedObject(row: -1)

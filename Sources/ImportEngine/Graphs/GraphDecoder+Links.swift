@@ -238,7 +238,7 @@ extension GraphDecoder {
                     elements[place].isObject = false
                     references += 1
                 }
-                if found == nil, relationship.isToldByPlace {
+                if found == nil, relationship.isIdentifiedByPosition {
                     isAppendable = false
                     elements[place].target = batch.graph.targets.count
                     batch.graph.targets.append(GraphBatch.Target(keyCell: -1, row: -1))
@@ -256,7 +256,7 @@ extension GraphDecoder {
                 continue
             }
             let isNamed = !elements[place].isObject && kind != .object && !relationship.namesIdentifier
-            if isUnmet != nil {
+            if isDangling != nil {
                 let key = elements[place].key
                 within(path + (key >= 0 ? member(key, input) : ""), index: key >= 0 ? -1 : elements[place].place) {
                     checkIsMet(relationship, cells, isNamed: isNamed, node, at: "", elements[place].token, input, batch)

@@ -18,7 +18,7 @@ extension GraphDecoder {
         into batch: inout RowBatch
     ) -> Int {
         let scratch = decoders[node].scratch
-        var lacks = decoders[node].unmet
+        var lacks = decoders[node].insertErrors
         var row = NewRow(firstCell: batch.cells.count, presence: Array(scratch.presence))
         batch.cells.append(contentsOf: UnsafeMutableBufferPointer(rebasing: scratch.cells[..<count]))
         var nested = GraphBatch.Nested(relationship: owner?.relationship.index ?? -1)
@@ -120,7 +120,7 @@ extension GraphDecoder {
         _ batch: inout RowBatch
     ) -> Int {
         if !lacks.isEmpty {
-            batch.unmet.append(
+            batch.insertRejects.append(
                 RowBatch.Reject(
                     entity: plan.nodes[node].plan.index,
                     ordinal: input.ordinal,
@@ -138,7 +138,7 @@ extension GraphDecoder {
                 ordinal: input.ordinal,
                 firstCell: row.firstCell,
                 firstPresenceWord: batch.presence.count,
-                unmet: lacks.isEmpty ? -1 : Int32(batch.unmet.count - 1)
+                insertReject: lacks.isEmpty ? -1 : Int32(batch.insertRejects.count - 1)
             )
         )
         batch.presence += row.presence

@@ -8,7 +8,7 @@ package protocol SubentityLookup: AnyObject {
     /// - Parameters:
     ///   - entity: one in whose table it would be.
     ///   - key: its identifier.
-    func kind(of entity: Int, _ key: [Cell], _ values: RowValues) -> Int?
+    func storedEntity(of entity: Int, _ key: [Cell], _ values: RowValues) -> Int?
 }
 
 /// Of which entity an object is: what it names, what is stored, or what is asked for.
@@ -22,7 +22,7 @@ extension GraphDecoder {
     /// The entity of an object.
     ///
     /// - Returns: nil where there is none, which is an error, or where it is not known yet.
-    package func kind(
+    package func objectEntity(
         of entity: Int,
         _ owner: Owner?,
         _ input: RecordDecoder.Input,
@@ -36,12 +36,12 @@ extension GraphDecoder {
                 return nil
             }
             if storedEntities != nil, let cells = identifier(of: entity, owner, input, &batch) {
-                if let stored = storedKind(of: entity, cells, input, batch) {
-                    guard let kind = merged(stored, chosen, asked: entity) else {
+                if let stored = storedEntity(of: entity, cells, input, batch) {
+                    guard let merged = merged(stored, chosen, asked: entity) else {
                         wrongEntity(entity, chosen, stored, input)
                         return nil
                     }
-                    node = kind
+                    node = merged
                 }
                 let home = plan.layout.home(of: entity)
                 decided[SubentityKey(home: home, key: EncodedKey(cells, batch.bytes, input))] = node
@@ -75,8 +75,8 @@ extension GraphDecoder {
     /// What a stored object is with what is said of it; nil where that contradicts it.
     private func merged(_ stored: Int, _ chosen: Int, asked: Int) -> Int? {
         let hierarchy = plan.layout.hierarchy
-        let kinds = hierarchy.chain(of: stored)
-        if kinds.contains(asked), chosen == asked || kinds.contains(chosen) { return stored }
+        let lineage = hierarchy.chain(of: stored)
+        if lineage.contains(asked), chosen == asked || lineage.contains(chosen) { return stored }
         // Nothing has said yet what a stub is.
         let mayBeStub = plan.layout.relationships.contains {
             $0.description.unresolved == .stub && plan.layout.home(of: $0.destination) == plan.layout.home(of: asked)
@@ -107,7 +107,7 @@ extension GraphDecoder {
     }
 
     /// The entity of an object that is stored, or that the record at hand has already.
-    private func storedKind(
+    private func storedEntity(
         of entity: Int,
         _ cells: [Cell],
         _ input: RecordDecoder.Input,
@@ -118,17 +118,17 @@ extension GraphDecoder {
         return batch.bytes.withUnsafeBufferPointer { own in
             cells.withUnsafeBufferPointer { buffer in
                 let values = RowValues(cells: buffer, chunk: input.chunk, own: own, defaults: own)
-                return storedEntities?.kind(of: entity, cells, values)
+                return storedEntities?.storedEntity(of: entity, cells, values)
             }
         }
     }
 
     /// The subentity that an object names, each asked in turn, or else the entity that is asked for.
     private func chosen(of entity: Int, _ input: RecordDecoder.Input) -> Int {
-        var kind = entity
+        var subentity = entity
         // Each is below the one before.
-        while let next = subentity(of: kind, input), next != kind { kind = next }
-        return kind
+        while let next = self.subentity(of: subentity, input), next != subentity { subentity = next }
+        return subentity
     }
 
     private func subentity(of entity: Int, _ input: RecordDecoder.Input) -> Int? {
@@ -178,7 +178,7 @@ extension GraphDecoder {
             if storedEntities == nil {
                 // It is decoded again if what is stored matters.
                 isOpen = isOpen || plan.nodes[node].isOpen
-            } else if let stored = storedKind(of: entity, cells, input, batch) {
+            } else if let stored = storedEntity(of: entity, cells, input, batch) {
                 node = merged(stored, node, asked: entity) ?? node
             }
         }

@@ -63,7 +63,7 @@ package final class GraphDecoder {
     /// Whether the cells of a reference, an identifier or other attributes, lead to nothing when the job ends.
     ///
     /// nil where none makes a reject of its record.
-    package var isUnmet: ((Int, [Cell], _ isNamed: Bool, RecordDecoder.Input, [UInt8]) -> Bool)?
+    package var isDangling: ((Int, [Cell], _ isNamed: Bool, RecordDecoder.Input, [UInt8]) -> Bool)?
     /// What the next record is, in a retry.
     private var retried: RetriedRecords.Record?
 
@@ -222,7 +222,7 @@ package final class GraphDecoder {
         _ input: RecordDecoder.Input,
         _ batch: borrowing RowBatch
     ) {
-        guard let isUnmet, isUnmet(relationship.index, cells, isNamed, input, batch.bytes) else { return }
+        guard let isDangling, isDangling(relationship.index, cells, isNamed, input, batch.bytes) else { return }
         error(
             .unresolved,
             node,
@@ -253,7 +253,7 @@ package final class GraphDecoder {
         owner: Owner?,
         into batch: inout RowBatch
     ) -> Int {
-        guard let node = kind(of: entity, owner, input, into: &batch) else { return -1 }
+        guard let node = objectEntity(of: entity, owner, input, into: &batch) else { return -1 }
         let isNoObject = find(input, node, owner, batch)
         let stated = plan.nodes[node].relationships.map { found($0, in: node) }
         let count = decoders[node].fillCells(input, isNoObject: isNoObject, &batch)
@@ -282,7 +282,7 @@ package final class GraphDecoder {
         }
         decoders[node].ownerContext = RecordDecoder.OwnerContext(
             onConflict: owner.relationship.description.onConflict,
-            isPositional: owner.relationship.isToldByPlace,
+            isPositional: owner.relationship.isIdentifiedByPosition,
             index: max(0, owner.place),
             values: values
         )
@@ -322,7 +322,7 @@ package final class GraphDecoder {
             }
         }
         if prefix {
-            decoders[node].unmet = decoders[node].unmet.map { $0.moved(to: keyPath($0.keyPath)) }
+            decoders[node].insertErrors = decoders[node].insertErrors.map { $0.moved(to: keyPath($0.keyPath)) }
         }
         for change in decoders[node].changes { changes.append((change.kind, node, change.attribute)) }
         for index in 0..<decoders[node].noteCount { notes.append((node, decoders[node].scratch.notes[index])) }

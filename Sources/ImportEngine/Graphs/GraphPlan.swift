@@ -55,7 +55,7 @@ package final class GraphPlan {
         package let isPositional: Bool
         /// Whether an element that lacks its identifier is told by its place: it has no meaning but within the object around it, or
         /// the relationship says so.
-        package let isToldByPlace: Bool
+        package let isIdentifiedByPosition: Bool
         /// Whether a new object must state it.
         package let isRequired: Bool
         /// The attributes of the destination that a scalar names.
@@ -237,7 +237,7 @@ package final class GraphPlan {
             destination: placement.destination,
             sources: sources,
             isPositional: identifier.isEmpty,
-            isToldByPlace: placement.description.identity == .position
+            isIdentifiedByPosition: placement.description.identity == .position
                 || identifier.contains(EntityDescription.parentIdentifier)
                     && layout.parentRelationship(of: placement.destination) == placement.owner,
             isRequired: !placement.description.isOptional && !placement.description.isToMany

@@ -10,7 +10,7 @@ package struct InferredEntities {
         /// Those that could have been, but were not named.
         package var unnamed: [[String]] = []
         /// Those that stay JSON; why, in words.
-        package var kept: [(keys: [String], reason: String)] = []
+        package var asJSON: [(keys: [String], reason: String)] = []
     }
 
     private let statistics: EntityStatistics
@@ -173,8 +173,9 @@ package struct InferredEntities {
             switch decision {
             case .value, .table: break
             case .unnamed: arrays.unnamed.append(keys)
-            case .kept(let reason): arrays.kept.append((keys, reason))
-            case .tooDeep: arrays.kept.append((keys, "there would be more levels of child tables than \(rules.depth)"))
+            case .kept(let reason): arrays.asJSON.append((keys, reason))
+            case .tooDeep:
+                arrays.asJSON.append((keys, "there would be more levels of child tables than \(rules.depth)"))
             }
         }
     }

@@ -28,10 +28,10 @@ package struct NestingRules: Sendable, Hashable {
     /// - Throws: `ImportError` with `.usage` that lists those that could be named.
     package func check(_ arrays: [InferredEntities.Arrays], isEmpty: Bool) throws {
         let tables = arrays.flatMap(\.tables).map(AttributePath.init(keys:))
-        let kept = arrays.flatMap(\.kept)
+        let asJSON = arrays.flatMap(\.asJSON)
         for path in only
         where !tables.contains(where: { $0.keys.map(BytewiseString.init) == path.keys.map(BytewiseString.init) }) {
-            if let array = kept.first(where: {
+            if let array = asJSON.first(where: {
                 path.keys.map(BytewiseString.init).starts(with: $0.keys.map(BytewiseString.init))
             }
             ) {

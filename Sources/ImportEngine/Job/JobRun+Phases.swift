@@ -64,8 +64,8 @@ extension JobRun {
             for (path, entity) in zip(source.shape.paths, source.entities)
             where !unfound.contains(path) {
                 // What is read for an entity may be of its subentities.
-                let kinds = hierarchy.index(of: entity).map { hierarchy.subentities(of: $0) } ?? []
-                let names = kinds.map { hierarchy.entities[$0].name } + [entity]
+                let subentities = hierarchy.index(of: entity).map { hierarchy.subentities(of: $0) } ?? []
+                let names = subentities.map { hierarchy.entities[$0].name } + [entity]
                 guard !names.contains(where: read.contains) else { continue }
                 context.announce(["\(source.description.displayName): \(few) were found at \(path)"])
             }

@@ -9,7 +9,7 @@ extension RecordError {
         case .missingValue: return "\(expected): value is missing"
         case .unexpectedNull: return "\(expected): null is not allowed"
         case .constraintViolation where found.contains(Self.constraintFailed): return found
-        case .constraintViolation where expected == Self.takenRow: return found
+        case .constraintViolation where expected == Self.acceptedRow: return found
         case .nulCharacter: return "\(expected): U+0000 cannot be stored"
         case .rowTooLarge: return "row is too large (\(expected))"
         case .identifierTooLong: return "value is too long for an index (\(expected))"
@@ -25,5 +25,5 @@ extension RecordError {
     /// What SQLite's messages say of every constraint.
     package static let constraintFailed = " constraint failed"
     /// What is expected where a server's table refuses a row; what was found is then in the server's words.
-    package static let takenRow = "a row that the table takes"
+    package static let acceptedRow = "a row that the table takes"
 }

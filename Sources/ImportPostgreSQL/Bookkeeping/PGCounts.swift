@@ -43,7 +43,7 @@ struct PGCounts {
         }
 
         /// Counts records by what they are, where that is not known before they are decoded: of a subentity, for example.
-        mutating func countByKind(_ batch: borrowing RowBatch) {
+        mutating func countByEntity(_ batch: borrowing RowBatch) {
             for entity in read.indices {
                 read[entity] += batch.ignored[entity] - batch.recordsRead[entity]
             }

@@ -98,7 +98,7 @@ enum StagingTables {
             countsNested: job.model?.isFlat == false,
             unchanged: job.model?.isFlat == false
                 ? (PGTables.quoted(StagingName.unchanged(of: job.id)), position) : nil,
-            kinds: model.related?.settledKinds(of: position)
+            subentities: model.related?.stagedSubentities(of: position)
         )
         return StagingUpsert(settled, buckets: Int(try row.integer(1)))
     }

@@ -63,10 +63,12 @@ struct PGEntity: Sendable {
             var entity = whole
             entity.name = layout.entities[index].name
             entity.relationships = layout.relationships(of: index).map { layout.relationships[$0].description }
-            let kinds = layout.hierarchy.subentities(of: index)
-            let own = Set(kinds.flatMap { layout.rows(of: $0).entity.attributes }.map { $0.column.asciiLowercased })
+            let subentities = layout.hierarchy.subentities(of: index)
+            let own = Set(
+                subentities.flatMap { layout.rows(of: $0).entity.attributes }.map { $0.column.asciiLowercased }
+            )
             let others = names.filter { !own.contains($1.column.asciiLowercased) }.map { BytewiseString($0.0) }
-            let literals = kinds.map { "'\(layout.entities[$0].name.replacing("'", with: "''"))'" }
+            let literals = subentities.map { "'\(layout.entities[$0].name.replacing("'", with: "''"))'" }
             return PGEntity(
                 entity,
                 stored.filter { !others.contains(BytewiseString($0.name)) },

@@ -72,7 +72,7 @@ struct BisectingUpsert {
         let place: PGValue
         let ordinal: Int64
         let child: Int64
-        let isUnmet: Bool
+        let isIncomplete: Bool
         let isPlain: Bool
     }
 
@@ -96,7 +96,7 @@ struct BisectingUpsert {
                     place: .text(try row.text(0)),
                     ordinal: try row.integer(1),
                     child: try row.integer(2),
-                    isUnmet: try row.bool(3),
+                    isIncomplete: try row.bool(3),
                     isPlain: try row.bool(4)
                 )
             }
@@ -125,7 +125,7 @@ struct BisectingUpsert {
         var count: Int64 = 0
         switch object {
         case .none:
-            guard !record.isUnmet else { return try reject(record, isMissing: true) }
+            guard !record.isIncomplete else { return try reject(record, isMissing: true) }
             let failure = try connection.refusal {
                 guard let row = try connection.execute(statements.inserting, [record.place]).first else { return }
                 result = .at(.text(try row.text(0)))

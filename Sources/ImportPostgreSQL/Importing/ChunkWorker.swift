@@ -256,7 +256,7 @@ final class ChunkWorker {
         _ tally: inout PGCounts.Tally
     ) throws {
         tally.add(batch)
-        tally.countByKind(batch)
+        tally.countByEntity(batch)
         let late = LateRejects(plans: plans, chunkBytes: decoder.bytes)
         try decoder.bytes.withUnsafeBufferPointer { chunk in
             for (index, record) in batch.graph.records.enumerated() {

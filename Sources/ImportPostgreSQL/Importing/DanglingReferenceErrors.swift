@@ -21,7 +21,7 @@ final class DanglingReferenceErrors {
     /// In the order in which they are numbered.
     private var waiting: [Reference] = []
     private var seen: Set<Reference> = []
-    private var unmet: Set<Reference> = []
+    private var dangling: Set<Reference> = []
 
     /// Makes the tables that it needs.
     init(
@@ -33,7 +33,7 @@ final class DanglingReferenceErrors {
         tables = statements.tables
         secondPass = SecondPassDecoder(plan: tables.graph, options: options, subentities: subentities)
         self.connection = connection
-        relationships = Set(tables.layout.relationships.indices.filter(statements.rejectsUnmet))
+        relationships = Set(tables.layout.relationships.indices.filter(statements.rejectsDangling))
         for relationship in relationships {
             let key = tables.key(of: tables.layout.relationships[relationship].destination)
             let numbers = ["_ordinal", "_child"]
@@ -55,7 +55,7 @@ final class DanglingReferenceErrors {
 
     /// Looks up which references of some records of a batch lead to nothing.
     func find(_ records: [Int], _ batch: borrowing RowBatch, _ late: LateRejects, source: Int) throws {
-        unmet.removeAll(keepingCapacity: true)
+        dangling.removeAll(keepingCapacity: true)
         guard !records.isEmpty else { return }
         for index in records {
             _ = try decode(index, batch, late, source: source) { reference, cells, values in
@@ -71,12 +71,12 @@ final class DanglingReferenceErrors {
             let key = tables.key(of: tables.layout.relationships[relationship].destination).indices.map { "a.c\($0)" }
             let found = try connection.execute(
                 """
-                SELECT a._child FROM \(name) AS a JOIN \(RelationshipStatements.unmetTable) AS u
+                SELECT a._child FROM \(name) AS a JOIN \(RelationshipStatements.danglingTable) AS u
                 ON u.ordinal = a._ordinal AND u.relationship = \(relationship)
                     AND u.target = json_build_array(\(key.joined(separator: ", ")))::text
                 """
             )
-            for row in found { unmet.insert(waiting[Int(try row.integer(0))]) }
+            for row in found { dangling.insert(waiting[Int(try row.integer(0))]) }
             _ = try connection.execute("TRUNCATE \(name)")
         }
         waiting.removeAll(keepingCapacity: true)
@@ -98,7 +98,8 @@ final class DanglingReferenceErrors {
         _ late: LateRejects,
         source: Int
     ) throws -> [ImportModel.RecordError] {
-        let own = try decode(index, batch, late, source: source) { [unmet] reference, _, _ in unmet.contains(reference)
+        let own = try decode(index, batch, late, source: source) { [dangling] reference, _, _ in
+            dangling.contains(reference)
         }
         if let reject = own.rejects.first { return reject.errors }
         let row = batch.rows[batch.graph.records[index].row]
@@ -111,22 +112,22 @@ final class DanglingReferenceErrors {
         _ batch: borrowing RowBatch,
         _ late: LateRejects,
         source: Int,
-        _ isUnmet: @escaping (Reference, [Cell], RowValues) -> Bool
+        _ isDangling: @escaping (Reference, [Cell], RowValues) -> Bool
     ) throws -> RowBatch {
         let ordinal = batch.rows[batch.graph.records[index].row].ordinal
-        secondPass.isUnmet = { [relationships] relationship, cells, isNamed, values in
+        secondPass.isDangling = { [relationships] relationship, cells, isNamed, values in
             guard !isNamed, relationships.contains(relationship), !cells.contains(where: { $0.tag == .null }) else {
                 return false
             }
             let key = EncodedKey(cells, values)
-            return isUnmet(Reference(ordinal: ordinal, relationship: relationship, key: key), cells, values)
+            return isDangling(Reference(ordinal: ordinal, relationship: relationship, key: key), cells, values)
         }
-        defer { secondPass.isUnmet = nil }
+        defer { secondPass.isDangling = nil }
         return try secondPass.decode(index, batch, late, source: source)
     }
 }
 
 /// Knows of no stored object: where each record says of which entity its objects are, nobody needs to.
 final class EmptySubentityLookup: SubentityLookup {
-    func kind(of entity: Int, _ key: [Cell], _ values: RowValues) -> Int? { nil }
+    func storedEntity(of entity: Int, _ key: [Cell], _ values: RowValues) -> Int? { nil }
 }

@@ -130,8 +130,8 @@ struct LateRejectFinder {
             for (index, row) in batch.rows.enumerated() {
                 guard let reason = reasons[row.ordinal] else { continue }
                 let place = batch.places[index]
-                if case .missing = reason, row.unmet >= 0 {
-                    rejects.append(batch.unmet[Int(row.unmet)])
+                if case .missing = reason, row.insertReject >= 0 {
+                    rejects.append(batch.insertRejects[Int(row.insertReject)])
                 } else {
                     let error =
                         refused[row.ordinal]?.error(at: place.byteOffset)

@@ -215,11 +215,11 @@ struct PGUpsertWorker {
         if let row = try statements.nestedCounts.flatMap({ try connection.execute($0).first }) {
             counts.nested = try (0..<3).map { try row.integer($0) }
         }
-        guard let kinds = statements.kindCounts else {
+        guard let subentities = statements.subentityCounts else {
             try write(counts, of: bucket, connection)
             return []
         }
-        for row in try connection.execute(kinds) {
+        for row in try connection.execute(subentities) {
             var counts = Counts()
             counts.records = try (1..<6).map { try row.integer($0) }
             counts.nested = try (6..<9).map { try row.integer($0) }

@@ -21,7 +21,7 @@ final class RelationshipRejects {
         /// The server has refused what it says.
         case refused(RefusedRow)
         /// References of it lead to nothing.
-        case unmet(DanglingReferenceErrors)
+        case dangling(DanglingReferenceErrors)
     }
 
     /// By entity.
@@ -71,8 +71,8 @@ final class RelationshipRejects {
                     switch reason {
                     case .lacking(let children): lacks(record, children, batch, place).map { $0.of(entity) }
                     case .refused(let refused): [refused.error(of: entity, at: place.byteOffset)]
-                    case .unmet(let unmet):
-                        try unmet.errors(of: index, batch, late, source: entry.source).map { $0.of(entity) }
+                    case .dangling(let dangling):
+                        try dangling.errors(of: index, batch, late, source: entry.source).map { $0.of(entity) }
                     }
                 tally.rejectLate(late.reject(row, place, errors))
             }
@@ -136,14 +136,14 @@ final class RelationshipRejects {
         _ entry: ChunkEntry
     ) throws {
         var errors: DanglingReferenceErrors?
-        let unmet = batch.graph.records.indices.filter { index in
-            guard case .unmet(let found)? = reasons[batch.rows[batch.graph.records[index].row].ordinal] else {
+        let dangling = batch.graph.records.indices.filter { index in
+            guard case .dangling(let found)? = reasons[batch.rows[batch.graph.records[index].row].ordinal] else {
                 return false
             }
             errors = found
             return true
         }
-        try errors?.find(unmet, batch, late, source: entry.source)
+        try errors?.find(dangling, batch, late, source: entry.source)
     }
 
     /// Calls `body` with each record of a chunk that was staged, and its index in a batch.
@@ -194,8 +194,8 @@ final class RelationshipRejects {
             guard case .row(let index) = operation else { continue }
             if failed.contains(Int(batch.rows[index].parent)) {
                 failed.insert(index)
-            } else if children.contains(child), batch.rows[index].unmet >= 0 {
-                errors += batch.unmet[Int(batch.rows[index].unmet)].errors
+            } else if children.contains(child), batch.rows[index].insertReject >= 0 {
+                errors += batch.insertRejects[Int(batch.rows[index].insertReject)].errors
                 failed.insert(index)
             }
         }

@@ -53,18 +53,18 @@ struct RelationshipSettlement {
             for table in [RelationshipStatements.verdict, RelationshipStatements.lacking] {
                 _ = try connection.execute(table)
             }
-            if tables.graph.rejectsUnresolved { _ = try connection.execute(RelationshipStatements.unmet) }
+            if tables.graph.rejectsUnresolved { _ = try connection.execute(RelationshipStatements.dangling) }
             let retries = RetryTable(of: task.job)
             if let retries { try passOverClosed(by: retries, statements, connection) }
             _ = try connection.execute("SAVEPOINT importer_kinds")
-            if !tables.graph.rejectsUnresolved { try findKinds(statements, connection) }
+            if !tables.graph.rejectsUnresolved { try findSubentities(statements, connection) }
             let isGuarded = try UserConstraints(staged: statements.staged).areThere(isStaged: true, connection)
             let isAtOnce = isGuarded || tables.graph.rejectsUnresolved
             // Without what is refused, objects may be others.
             if isAtOnce { _ = try connection.execute("ROLLBACK TO SAVEPOINT importer_kinds") }
             _ = try connection.execute("RELEASE SAVEPOINT importer_kinds")
             if isGuarded, !tables.shared.isEmpty { return try settleSerially(statements, connection) }
-            if !isAtOnce || !statements.leavesOut && !findsKinds { try reject(statements, connection) }
+            if !isAtOnce || !statements.leavesOut && !findsSubentities { try reject(statements, connection) }
             if isAtOnce {
                 var all = try SingleTransactionSettlement(self, statements, connection)
                 try all.settle()
@@ -98,11 +98,11 @@ struct RelationshipSettlement {
     }
 
     /// Whether records may have to be taken one after the other: to find of which entities objects are, or which are left out.
-    var findsKinds: Bool { !tables.shared.isEmpty || tables.takesInOrder }
+    var findsSubentities: Bool { !tables.shared.isEmpty || tables.takesInOrder }
 
     /// Finds of which entities objects are, and with that which records are accepted, where it depends on the records before.
-    func findKinds(_ statements: RelationshipStatements, _ connection: PGConnection) throws {
-        guard try findsKinds && SubentityReplay.isNeeded(statements, connection) else { return }
+    func findSubentities(_ statements: RelationshipStatements, _ connection: PGConnection) throws {
+        guard try findsSubentities && SubentityReplay.isNeeded(statements, connection) else { return }
         let replay = try SubentityReplay(task, model, statements, connection)
         try replay.find()
         let changes = replay.changes
@@ -147,11 +147,11 @@ struct RelationshipSettlement {
     }
 
     /// Makes rejects of records whose references lead to nothing: those that are noted.
-    func rejectUnmet(_ statements: RelationshipStatements, _ connection: PGConnection) throws {
+    func rejectDangling(_ statements: RelationshipStatements, _ connection: PGConnection) throws {
         _ = try connection.execute(
             """
             DELETE FROM \(RelationshipStatements.verdictTable);
-            INSERT INTO \(RelationshipStatements.verdictTable) SELECT DISTINCT ordinal FROM \(RelationshipStatements.unmetTable)
+            INSERT INTO \(RelationshipStatements.verdictTable) SELECT DISTINCT ordinal FROM \(RelationshipStatements.danglingTable)
             """
         )
         for statement in statements.removingRejects { _ = try connection.execute(statement) }
@@ -163,10 +163,10 @@ struct RelationshipSettlement {
             connection
         )
         try forEachVerdict(connection) { ordinals in
-            let records = ordinals.map { (ordinal: $0, reason: RelationshipRejects.Reason.unmet(errors)) }
+            let records = ordinals.map { (ordinal: $0, reason: RelationshipRejects.Reason.dangling(errors)) }
             try count(rejects.write(records, connection), as: "rejected", connection)
         }
-        _ = try connection.execute("DELETE FROM \(RelationshipStatements.unmetTable)")
+        _ = try connection.execute("DELETE FROM \(RelationshipStatements.danglingTable)")
     }
 
     /// Calls `body` with the records that are not accepted, in order, some at a time.

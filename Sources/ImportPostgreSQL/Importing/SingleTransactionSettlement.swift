@@ -9,7 +9,7 @@ struct SingleTransactionSettlement {
     /// So many records are told refused at a time.
     private static let page = 10_000
     /// So many references that lead to nothing are held in memory.
-    private static let mostUnmet = 200_000
+    private static let mostDangling = 200_000
 
     private let relations: RelationshipSettlement
     private let statements: RelationshipStatements
@@ -43,9 +43,9 @@ struct SingleTransactionSettlement {
                 accepted = nil
                 try reject(rows)
             case .failed(let failure): try reject([find(failure)])
-            case .unmet(let pages):
+            case .dangling(let pages):
                 accepted = nil
-                try reject(unmet: pages)
+                try reject(dangling: pages)
             }
         }
         _ = try connection.execute("RELEASE SAVEPOINT importer_pass")
@@ -60,20 +60,20 @@ struct SingleTransactionSettlement {
     }
 
     /// The same of records whose references lead to nothing.
-    private func reject(unmet pages: [String]) throws {
-        for page in pages { _ = try connection.execute(RelationshipStatements.addingUnmet, [.text(page)]) }
+    private func reject(dangling pages: [String]) throws {
+        for page in pages { _ = try connection.execute(RelationshipStatements.addingDangling, [.text(page)]) }
         // What their objects are is found with all others, again and again.
-        guard !relations.findsKinds else { return }
-        try relations.rejectUnmet(statements, connection)
+        guard !relations.findsSubentities else { return }
+        try relations.rejectDangling(statements, connection)
         if !isInOrder { try relations.reject(statements, connection) }
     }
 
     /// Whether it depends on what is refused which other records are accepted, and not only on what these lack then.
-    private var isInOrder: Bool { statements.leavesOut || relations.findsKinds }
+    private var isInOrder: Bool { statements.leavesOut || relations.findsSubentities }
 
     /// Finds which records are accepted, where that depends on what is refused.
     private func judge() throws {
-        try relations.findKinds(statements, connection)
+        try relations.findSubentities(statements, connection)
         if isInOrder { try relations.reject(statements, connection) }
     }
 
@@ -86,7 +86,7 @@ struct SingleTransactionSettlement {
         /// Some record.
         case failed(PGError)
         /// Those whose references lead to nothing.
-        case unmet([String])
+        case dangling([String])
     }
 
     /// Settles all, as far as nothing is refused.
@@ -106,10 +106,10 @@ struct SingleTransactionSettlement {
             let rows = try refusedElements()
             return rows.isEmpty ? .failed(failure) : .refused(rows)
         }
-        let unmet = try statements.findingUnmet(most: Self.mostUnmet, page: Self.page).map {
+        let dangling = try statements.findingDangling(most: Self.mostDangling, page: Self.page).map {
             try connection.execute($0).map { try $0.text(0) }
         }
-        if let unmet, !unmet.isEmpty { return .unmet(unmet) }
+        if let dangling, !dangling.isEmpty { return .dangling(dangling) }
         if let failure = try connection.refusal(of: { try relations.resolveAll(statements, connection) }) {
             let rows = try refusedReferences()
             if rows.isEmpty { throw failure.unattributed(in: relations.task.store) }
@@ -222,7 +222,7 @@ struct SingleTransactionSettlement {
         try relations.task.interruption.check()
         _ = try connection.execute("SAVEPOINT importer_trial")
         // What objects are depends on records before them alone.
-        try relations.findKinds(statements, connection)
+        try relations.findSubentities(statements, connection)
         for stage in statements.stages {
             _ = try connection.execute("DELETE FROM \(stage) WHERE _ordinal > $1", [.integer(ordinal)])
         }

@@ -25,7 +25,7 @@ final class SubentityReplay {
     /// The rows of records that are accepted without these.
     private var skipped: ChunkRows
     /// nil where no reference makes a reject of its record.
-    private let unmet: DanglingReferenceErrors?
+    private let dangling: DanglingReferenceErrors?
     private var rows: [ChunkRows]
     /// The records of the chunk at hand that workers have staged, and that are rejects now.
     private var taken: [Int64] = []
@@ -62,7 +62,7 @@ final class SubentityReplay {
         }
         rows = try stager.makeRows(task.job)
         counts = PGCounts(job: task.job, plans: model.plans)
-        unmet =
+        dangling =
             try tables.graph.rejectsUnresolved
             ? DanglingReferenceErrors(statements, task.job.options, subentities: known, connection) : nil
         let none = Array(repeating: Int64(0), count: model.plans.count)
@@ -76,10 +76,10 @@ final class SubentityReplay {
         if statements.tables.takesInOrder { return true }
         guard !statements.tables.shared.isEmpty else { return false }
         if statements.tables.graph.rejectsUnresolved {
-            let noted = "SELECT EXISTS (SELECT FROM \(RelationshipStatements.unmetTable))"
+            let noted = "SELECT EXISTS (SELECT FROM \(RelationshipStatements.danglingTable))"
             if try connection.execute(noted).first?.bool(0) == true { return true }
         }
-        for question in statements.askingForKinds {
+        for question in statements.askingForSubentities {
             if try connection.execute(question).first?.bool(0) == true { return true }
         }
         return false
@@ -108,12 +108,12 @@ final class SubentityReplay {
             ).map { try $0.integer(0) }
         )
         try RetryTable(of: task.job).map { try refused.formUnion($0.passedOver(in: entry.ordinals, connection)) }
-        let unmetOrdinals =
-            try unmet == nil
+        let danglingOrdinals =
+            try dangling == nil
             ? []
             : Set(
                 connection.execute(
-                    "SELECT ordinal FROM \(RelationshipStatements.unmetTable) WHERE ordinal BETWEEN $1 AND $2",
+                    "SELECT ordinal FROM \(RelationshipStatements.danglingTable) WHERE ordinal BETWEEN $1 AND $2",
                     [.integer(entry.ordinals.lowerBound), .integer(entry.ordinals.upperBound - 1)]
                 ).map { try $0.integer(0) }
             )
@@ -137,11 +137,11 @@ final class SubentityReplay {
             known.isAsking = false
             try known.lookUp()
             let refused = Set(
-                records.filter { unmetOrdinals.contains(batch.rows[batch.graph.records[$0].row].ordinal) }
+                records.filter { danglingOrdinals.contains(batch.rows[batch.graph.records[$0].row].ordinal) }
             )
-            try unmet?.find(refused.sorted(), batch, late, source: entry.source)
+            try dangling?.find(refused.sorted(), batch, late, source: entry.source)
             for index in records {
-                try take(index, isUnmet: refused.contains(index), batch, late, entry, &tally)
+                try take(index, isDangling: refused.contains(index), batch, late, entry, &tally)
             }
         }
         try write(entry, &tally)
@@ -233,7 +233,9 @@ final class SubentityReplay {
         var lacking: Set<Int> = []
         var skipped: Set<Int> = []
         // A copy, as a closure cannot borrow it.
-        let (rows, nested, unmet, presence) = (batch.rows, batch.graph.nested, batch.unmet, batch.presence)
+        let (rows, nested, insertRejects, presence) = (
+            batch.rows, batch.graph.nested, batch.insertRejects, batch.presence
+        )
         forEachRow(of: record, batch, late) { index, child, key, _, _ in
             let row = rows[index]
             if row.parent >= 0, skipped.contains(Int(row.parent)) {
@@ -248,8 +250,8 @@ final class SubentityReplay {
             guard let key else { return true }
             let entity = Int(row.entity)
             let before = known[key]
-            let kind = outcome.made[key] ?? before?.kind
-            if let kind, kind != entity, tables.layout.isShared(entity), !mayBecome(entity, kind) {
+            let known = outcome.made[key] ?? before?.entity
+            if let known, known != entity, tables.layout.isShared(entity), !mayBecome(entity, known) {
                 outcome.isContradicted = true
                 return false
             }
@@ -267,15 +269,15 @@ final class SubentityReplay {
                 return true
             case .merge, .replace, .ignore, .error: break
             }
-            if row.unmet >= 0, !isThere {
-                outcome.errors += unmet[Int(row.unmet)].errors
+            if row.insertReject >= 0, !isThere {
+                outcome.errors += insertRejects[Int(row.insertReject)].errors
                 lacking.insert(index)
                 return true
             }
             // Only where it names its entity is a stored one made one of that.
             let column = tables.graph.nodes[entity].rows.entityColumn
             let isNamed = column.map { presence[row.firstPresenceWord + $0 >> 6] & 1 << UInt64($0 & 63) != 0 } == true
-            outcome.made[key] = isThere && !isNamed ? kind ?? entity : entity
+            outcome.made[key] = isThere && !isNamed ? known ?? entity : entity
             return true
         }
         return outcome
@@ -291,7 +293,7 @@ final class SubentityReplay {
 
     private func take(
         _ index: Int,
-        isUnmet: Bool,
+        isDangling: Bool,
         _ batch: borrowing RowBatch,
         _ late: LateRejects,
         _ entry: ChunkEntry,
@@ -313,8 +315,8 @@ final class SubentityReplay {
             error.code == .duplicateIdentifier ? error : error.of(name)
         }
         let name = model.plans[Int(row.entity)].entity.name
-        if isUnmet, let unmet {
-            return reject(try unmet.errors(of: index, batch, late, source: entry.source).map { $0.of(name) }, batch)
+        if isDangling, let dangling {
+            return reject(try dangling.errors(of: index, batch, late, source: entry.source).map { $0.of(name) }, batch)
         }
         var found = Outcome(isContradicted: record.isOpen)
         if !record.isOpen {

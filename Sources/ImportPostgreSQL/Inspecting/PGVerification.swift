@@ -115,7 +115,7 @@ struct PGVerification {
             checks.append(
                 StoreInspection.Check(
                     retry: try reports.report(of: job, connection),
-                    taken: try count("\(own) = 'taken'") + waiting,
+                    accepted: try count("\(own) = 'taken'") + waiting,
                     ignored: try count("\(own) = 'ignored'"),
                     rejected: try count("\(own) = 'rejected'")
                 )
@@ -128,8 +128,8 @@ struct PGVerification {
             """
         )
         let repaired = try count("_import_reject WHERE state = 'repaired'")
-        let taken = try count("_import_retry WHERE outcome = 'taken'")
-        checks.append(StoreInspection.Check(repaired: repaired, taken: taken, matched: matched))
+        let accepted = try count("_import_retry WHERE outcome = 'taken'")
+        checks.append(StoreInspection.Check(repaired: repaired, accepted: accepted, matched: matched))
         let again = try count("_import_retry WHERE outcome = 'rejected'")
         checks.append(
             StoreInspection.Check(retriedInVain: again, kept: try count("_import_reject WHERE state = 'retried'"))

@@ -89,9 +89,9 @@ struct AlternateKeyStatements: RelationshipSQL {
         let key = tables.keyPlaces(of: entity)
         let all = tables.columns[entity]
         let indexes = naming.places.indices
-        let kinds = tables.layout.hierarchy.subentities(of: entity).map { "\($0)" }
-        let isShared = tables.settledKinds(of: entity) != nil
-        func isKind(_ kind: String) -> String { isShared ? "\(kind) IN (\(list(kinds)))" : "true" }
+        let subentities = tables.layout.hierarchy.subentities(of: entity).map { "\($0)" }
+        let isShared = tables.stagedSubentities(of: entity) != nil
+        func isSubentity(_ value: String) -> String { isShared ? "\(value) IN (\(list(subentities)))" : "true" }
         let stagedKeys = key.map { "s.c\($0)" }
         let stagedValues = naming.places.map { compared("s.c\($0)", all[$0]) }
         let masks = naming.places.map { place in
@@ -101,7 +101,7 @@ struct AlternateKeyStatements: RelationshipSQL {
         var events = """
             SELECT s._ordinal AS ordinal, s._child::bigint AS child, 0::bigint AS stored, \
             \(list(aliased(stagedKeys, keys()) + aliased(stagedValues, said) + aliased(masks, flags))) \
-            FROM \(stage(of: entity)) AS s WHERE \(isKind(kind(ofStaged: "s", entity)))
+            FROM \(stage(of: entity)) AS s WHERE \(isSubentity(subentity(ofStaged: "s", entity)))
             """
         if statements.filled.contains(entity) {
             let storedKeys = quoted(tables.key(of: entity), of: "t")
@@ -115,7 +115,7 @@ struct AlternateKeyStatements: RelationshipSQL {
                     SELECT \(list(aliased(self.stagedValues("n"), values()))) FROM \(names.quoted) AS n
                     UNION SELECT \(list(values())) FROM \(kept)
                 ) AS b ON \(same(values("b"), storedValues))
-                WHERE (a.k0 IS NOT NULL OR b.v0 IS NOT NULL) AND \(isKind(kind(ofStored: "t", entity)))
+                WHERE (a.k0 IS NOT NULL OR b.v0 IS NOT NULL) AND \(isSubentity(subentity(ofStored: "t", entity)))
                 """
         }
         let own = "PARTITION BY \(list(keys())) ORDER BY ordinal, child"

@@ -8,7 +8,7 @@ final class ObjectCache: SubentityLookup, RelationshipSQL {
     /// An object.
     struct Object {
         /// Its entity; nil where what its row says is the name of none.
-        let kind: Int?
+        let entity: Int?
         /// Whether it is there for references alone.
         let isStub: Bool
     }
@@ -71,9 +71,9 @@ final class ObjectCache: SubentityLookup, RelationshipSQL {
         return Key(home: tables.home(of: entity), bytes: EncodedKey(cells, values))
     }
 
-    func kind(of entity: Int, _ key: [Cell], _ values: RowValues) -> Int? {
+    func storedEntity(of entity: Int, _ key: [Cell], _ values: RowValues) -> Int? {
         guard let known = self.key(of: entity, key, values) else { return nil }
-        if let object = objects[known] { return object.kind }
+        if let object = objects[known] { return object.entity }
         ask(known, key, values)
         guard !isAsking else { return nil }
         do {
@@ -81,7 +81,7 @@ final class ObjectCache: SubentityLookup, RelationshipSQL {
         } catch {
             failure = error
         }
-        return objects[known]?.kind
+        return objects[known]?.entity
     }
 
     /// Notes that an object is asked for.
@@ -109,7 +109,7 @@ final class ObjectCache: SubentityLookup, RelationshipSQL {
             let isThere = statements.filled.contains(home)
             let rows = try connection.execute(
                 """
-                SELECT a._ordinal, coalesce(m._ordinal, \(isThere ? kind(ofStored: "t", home) : "NULL")),
+                SELECT a._ordinal, coalesce(m._ordinal, \(isThere ? subentity(ofStored: "t", home) : "NULL")),
                     m._ordinal IS NULL AND \(statements.isStub(home, key))
                 FROM \(Self.asked(home)) AS a LEFT JOIN LATERAL (
                     SELECT m._ordinal FROM \(Self.made(home)) AS m
@@ -119,7 +119,7 @@ final class ObjectCache: SubentityLookup, RelationshipSQL {
                 """
             )
             for row in rows {
-                let object = Object(kind: try row.optionalInteger(1).map { Int($0) }, isStub: try row.bool(2))
+                let object = Object(entity: try row.optionalInteger(1).map { Int($0) }, isStub: try row.bool(2))
                 objects[waiting[Int(try row.integer(0))]] = object
             }
             _ = try connection.execute("TRUNCATE \(Self.asked(home))")
@@ -132,8 +132,8 @@ final class ObjectCache: SubentityLookup, RelationshipSQL {
 
     /// Notes what an object is from now on.
     func make(_ key: Key, of entity: Int, _ cells: [Cell], _ values: RowValues) {
-        if let known = objects[key], known.kind == entity, !known.isStub { return }
-        objects[key] = Object(kind: entity, isStub: false)
+        if let known = objects[key], known.entity == entity, !known.isStub { return }
+        objects[key] = Object(entity: entity, isStub: false)
         count += 1
         _ = made[key.home]?.append(ChunkRows.numbers(Int64(entity), count), cells, CellSource(values))
     }

@@ -31,14 +31,14 @@ extension RelationshipSQL {
     /// The number of the entity that a row of an entity's table is of.
     ///
     /// - Parameter value: the row's value of a column, by its index.
-    func kind(_ entity: Int, _ value: (Int) -> String) -> String {
-        tables.settledKinds(of: entity).map { $0.number(value($0.column)) } ?? "\(tables.home(of: entity))"
+    func subentity(_ entity: Int, _ value: (Int) -> String) -> String {
+        tables.stagedSubentities(of: entity).map { $0.number(value($0.column)) } ?? "\(tables.home(of: entity))"
     }
 
     /// The same of a row of a staging table, and of the table itself.
-    func kind(ofStaged row: String, _ entity: Int) -> String { kind(entity) { "\(row).c\($0)" } }
-    func kind(ofStored row: String, _ entity: Int) -> String {
-        kind(entity) { "\(row).\(tables.columns[entity][$0].quoted)" }
+    func subentity(ofStaged row: String, _ entity: Int) -> String { subentity(entity) { "\(row).c\($0)" } }
+    func subentity(ofStored row: String, _ entity: Int) -> String {
+        subentity(entity) { "\(row).\(tables.columns[entity][$0].quoted)" }
     }
 
     /// Columns of a row of a table.

@@ -176,7 +176,7 @@ final class RelationshipStager {
                     let list = open.last { $0.row == Int(row.parent) && $0.relationship == nested.relationship }
                     let missing = missingKey(of: index, batch)
                     let place = missing == nil ? entity : list.flatMap { unnamed[$0.relationship]?[entity] }
-                    guard let place, missing == nil || row.unmet < 0 else {
+                    guard let place, missing == nil || row.insertReject < 0 else {
                         if isSerial { continue }
                         return .refused(RowError(reason: .incomplete, attribute: missing ?? -1), entity: entity)
                     }

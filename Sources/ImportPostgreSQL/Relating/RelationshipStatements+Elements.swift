@@ -18,7 +18,7 @@ extension RelationshipStatements {
     /// Makes the counts of a table's rows, and the rows of records.
     private func beginning(_ entity: Int) -> [String] {
         let records =
-            "SELECT \(kind(ofStaged: "s", entity)) AS kind, 1 AS one FROM \(stage(of: entity)) AS s WHERE s._list < 0"
+            "SELECT \(subentity(ofStaged: "s", entity)) AS kind, 1 AS one FROM \(stage(of: entity)) AS s WHERE s._list < 0"
         return [
             counting(entity), adding("records", records, entity),
             inserting(entity, of: stage(of: entity), where: "s._list < 0"),
@@ -32,10 +32,12 @@ extension RelationshipStatements {
 
     /// Makes a table of counts, with a row for each entity whose rows are in a table.
     private func counting(_ entity: Int) -> String {
-        let kinds = tables.kinds(of: entity).map { "(\($0), 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint)" }
+        let subentities = tables.subentities(of: entity).map {
+            "(\($0), 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint)"
+        }
         return """
             CREATE TEMPORARY TABLE _import_element_\(entity) (kind, records, inserted, updated, unchanged, deleted) \
-            ON COMMIT DROP AS VALUES \(list(kinds))
+            ON COMMIT DROP AS VALUES \(list(subentities))
             """
     }
 
@@ -149,7 +151,7 @@ extension RelationshipStatements {
             adding(
                 "inserted",
                 """
-                SELECT \(kind(ofStaged: "s", entity)) AS kind FROM \(stage) AS s JOIN \(name) AS l \
+                SELECT \(subentity(ofStaged: "s", entity)) AS kind FROM \(stage) AS s JOIN \(name) AS l \
                 ON s._ordinal = l._ordinal AND s._list = l._child \
                 WHERE s._relationship = \(relationship) AND l.lists = 1 AND NOT l.was_there
                 """,
@@ -157,7 +159,7 @@ extension RelationshipStatements {
             )
         )
         let told = """
-            SELECT \(kind(ofStaged: "a", entity)) AS kind FROM \(line) AS a LEFT JOIN \(line) AS b \
+            SELECT \(subentity(ofStaged: "a", entity)) AS kind FROM \(line) AS a LEFT JOIN \(line) AS b \
             ON \(sameElement) AND b.rank = a.rank - 1 WHERE a.rank > 0
             """
         let ended = """
@@ -173,7 +175,7 @@ extension RelationshipStatements {
         // What is nested in them may have changed all the same.
         statements.append(
             """
-            INSERT INTO \(unchanged) SELECT \(kind(ofStaged: "a", entity)), a._ordinal, a._own FROM \(line) AS a JOIN \(line) AS b \
+            INSERT INTO \(unchanged) SELECT \(subentity(ofStaged: "a", entity)), a._ordinal, a._own FROM \(line) AS a JOIN \(line) AS b \
             ON \(sameElement) AND b.rank = a.rank - 1 WHERE a.rank > 0 AND NOT (\(differs))
             """
         )

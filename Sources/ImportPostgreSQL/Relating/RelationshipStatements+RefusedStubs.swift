@@ -53,7 +53,7 @@ extension RelationshipStatements {
     ///   - most: how many records at most; the first of them.
     func stating(_ relationship: Int, _ numbers: [Int64], most: Int) -> String {
         """
-        SELECT u.ordinal, min(n.number) FROM (\(unmet(relationship).joined(separator: " UNION "))) \
+        SELECT u.ordinal, min(n.number) FROM (\(dangling(relationship).joined(separator: " UNION "))) \
         AS u (ordinal, relationship, target) JOIN \(Self.targetTable) AS n ON n.target = u.target \
         WHERE n.number IN (\(list(numbers.map { "\($0)" }))) GROUP BY u.ordinal ORDER BY u.ordinal \
         LIMIT \(most)

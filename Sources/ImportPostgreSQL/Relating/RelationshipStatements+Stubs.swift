@@ -28,7 +28,7 @@ extension RelationshipStatements {
             ), gone AS (
                 DELETE FROM \(tables.table(of: entity)) AS t USING _import_filled AS k
                 WHERE \(same(quoted(tables.key(of: entity), of: "t"), own))
-                RETURNING \(kind(ofStored: "t", entity)) AS kind
+                RETURNING \(subentity(ofStored: "t", entity)) AS kind
             ) SELECT kind, count(*) FROM gone WHERE kind IS NOT NULL GROUP BY kind
             """
     }
@@ -37,11 +37,11 @@ extension RelationshipStatements {
     func makingStubs(_ dangling: Dangling) -> String {
         let target = tables.layout.relationships[dangling.relationship].destination
         let names = tables.key(of: target).map(\.quoted)
-        let kind = kindOfStubs(target)
+        let subentity = subentityOfStubs(target)
         return """
             WITH made AS (
-                INSERT INTO \(tables.table(of: target)) (\(list(names + kind.names)))
-                SELECT DISTINCT \(list(dangling.columns.map { "r.\($0)" } + kind.values)) FROM \(dangling.table) AS r
+                INSERT INTO \(tables.table(of: target)) (\(list(names + subentity.names)))
+                SELECT DISTINCT \(list(dangling.columns.map { "r.\($0)" } + subentity.values)) FROM \(dangling.table) AS r
                 WHERE \(dangling.condition) RETURNING \(list(names))
             ), noted AS (
                 INSERT INTO _import_stub SELECT \(literal(tables.layout.table(of: target))), \(key(names)) FROM made
@@ -50,8 +50,8 @@ extension RelationshipStatements {
     }
 
     /// The column that says of which entity a row of an entity is, and what it has then; none where the table has no other.
-    private func kindOfStubs(_ entity: Int) -> (names: [String], values: [String]) {
-        guard let place = tables.kindPlace(of: entity) else { return ([], []) }
+    private func subentityOfStubs(_ entity: Int) -> (names: [String], values: [String]) {
+        guard let place = tables.subentityColumn(of: entity) else { return ([], []) }
         return ([tables.columns[entity][place].quoted], [literal(tables.layout.entities[entity].name)])
     }
 
@@ -63,8 +63,8 @@ extension RelationshipStatements {
         let position = reference.position.map { [tables.columns[reference.holder][$0].quoted] } ?? []
         // What identifies a row may be what it refers to.
         let references = reference.isParent ? [] : own
-        let kind = kindOfStubs(tables.layout.relationships[relationship].destination)
-        let names = (keys + references).map(\.quoted) + position + kind.names
+        let subentity = subentityOfStubs(tables.layout.relationships[relationship].destination)
+        let names = (keys + references).map(\.quoted) + position + subentity.names
         let table = tables.table(of: reference.holder)
         let isThere = same(quoted(keys, of: "t"), keys.enumerated().map { part("w.target", $0, $1) })
         // Another relationship may have made the row.
@@ -76,7 +76,7 @@ extension RelationshipStatements {
             ? "" : "linked AS (UPDATE \(table) AS t SET \(list(sets)) FROM _import_waiting AS w WHERE \(isThere)), "
         let values =
             keys.enumerated().map { part("target", $0, $1) } + references.enumerated().map { part("source", $0, $1) }
-            + position.map { _ in "nullif(position, -1)" } + kind.values
+            + position.map { _ in "nullif(position, -1)" } + subentity.values
         return """
             WITH _import_waiting AS (
                 DELETE FROM _import_link

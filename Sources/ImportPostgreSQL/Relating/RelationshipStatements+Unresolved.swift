@@ -4,26 +4,26 @@ import Importer
 /// References that make rejects of their records where they lead to nothing (`"unresolved": "reject"`).
 extension RelationshipStatements {
     /// Whether references of a relationship do.
-    func rejectsUnmet(_ relationship: Int) -> Bool {
+    func rejectsDangling(_ relationship: Int) -> Bool {
         tables.layout.relationships[relationship].description.unresolved == .reject
     }
 
     /// The records that are rejects for that, each with the relationships, by their indexes, and the keys that they name.
-    static let unmetTable = "pg_temp._import_unmet"
-    static let unmet = """
+    static let danglingTable = "pg_temp._import_unmet"
+    static let dangling = """
         CREATE TEMPORARY TABLE _import_unmet (ordinal bigint, relationship integer, target text) ON COMMIT DROP; \
-        CREATE INDEX ON \(unmetTable) (ordinal)
+        CREATE INDEX ON \(danglingTable) (ordinal)
         """
 
-    /// A query for the references that lead to nothing, when all links are made: some at a time, as JSON that `addingUnmet` takes.
+    /// A query for the references that lead to nothing, when all links are made: some at a time, as JSON that `addingDangling` takes.
     ///
     /// Each has the last record that has stated it; what was there before the job has none.
     ///
     /// - Parameters:
     ///   - most: how many of them at most, those of the first records.
     ///   - page: how many at a time.
-    func findingUnmet(most: Int, page: Int) -> String? {
-        let queries = tables.layout.relationships.indices.filter(rejectsUnmet).flatMap(unmet)
+    func findingDangling(most: Int, page: Int) -> String? {
+        let queries = tables.layout.relationships.indices.filter(rejectsDangling).flatMap(dangling)
         guard !queries.isEmpty else { return nil }
         return """
             SELECT json_agg(json_build_array(ordinal, relationship, target))::text FROM (
@@ -33,17 +33,17 @@ extension RelationshipStatements {
             """
     }
 
-    /// Adds what `findingUnmet` has found to the table: `$1`.
-    static let addingUnmet = """
-        INSERT INTO \(unmetTable) SELECT (v->>0)::bigint, (v->>1)::integer, v->>2 FROM json_array_elements($1::json) AS v
+    /// Adds what `findingDangling` has found to the table: `$1`.
+    static let addingDangling = """
+        INSERT INTO \(danglingTable) SELECT (v->>0)::bigint, (v->>1)::integer, v->>2 FROM json_array_elements($1::json) AS v
         """
 
     // MARK: Where they are
 
     /// Queries for the references of a relationship that lead to nothing: the last record that has stated one, the relationship, and
     /// the key that it names.
-    func unmet(_ relationship: Int) -> [String] {
-        unmetInColumns(relationship) + unmetInJoins(relationship) + unmetInWaiting(relationship)
+    func dangling(_ relationship: Int) -> [String] {
+        danglingInColumns(relationship) + danglingInJoins(relationship) + danglingInWaiting(relationship)
     }
 
     /// - Parameters:
@@ -58,7 +58,7 @@ extension RelationshipStatements {
         """
     }
 
-    private func unmetInColumns(_ relationship: Int) -> [String] {
+    private func danglingInColumns(_ relationship: Int) -> [String] {
         guard tables.layout.relationships[relationship].shape != .join else { return [] }
         return zip(tables.references(relationship), dangling.filter { $0.relationship == relationship })
             .flatMap { reference, dangling -> [String] in
@@ -105,7 +105,7 @@ extension RelationshipStatements {
         return rows
     }
 
-    private func unmetInJoins(_ relationship: Int) -> [String] {
+    private func danglingInJoins(_ relationship: Int) -> [String] {
         let placement = tables.layout.relationships[relationship]
         guard placement.shape == .join, let dangling = dangling.first(where: { $0.relationship == relationship }),
             let side = sides(of: tables.join(placement.owner)).first(where: { $0.relationship == relationship })
@@ -120,7 +120,7 @@ extension RelationshipStatements {
     }
 
     /// What lists name that has no row yet.
-    private func unmetInWaiting(_ relationship: Int) -> [String] {
+    private func danglingInWaiting(_ relationship: Int) -> [String] {
         tables.listed.filter { $0.list == relationship }.map { reference in
             let keys = tables.key(of: reference.holder)
             let (width, count) = (keys.count, keys.count + reference.columns.count)

@@ -69,10 +69,10 @@ struct RelationshipStatements: RelationshipSQL {
     }
 
     /// Queries for whether what an object is depends on the records before: some wait for it, or an object is of several entities.
-    var askingForKinds: [String] {
+    var askingForSubentities: [String] {
         ["SELECT EXISTS (SELECT FROM \(staged.open.quoted))"]
             + tables.shared.flatMap { entity -> [String] in
-                guard let place = tables.kindPlace(of: entity) else { return [] }
+                guard let place = tables.subentityColumn(of: entity) else { return [] }
                 let keys = tables.keyPlaces(of: entity).map { "s.c\($0)" }
                 let stored = same(quoted(tables.key(of: entity), of: "t"), keys)
                 let column = "t.\(tables.columns[entity][place].quoted)"

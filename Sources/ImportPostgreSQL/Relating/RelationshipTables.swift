@@ -49,18 +49,21 @@ struct RelationshipTables {
     func home(of entity: Int) -> Int { layout.home(of: entity) }
 
     /// The entities whose rows are in the table of one.
-    func kinds(of entity: Int) -> [Int] {
+    func subentities(of entity: Int) -> [Int] {
         let home = home(of: entity)
         return layout.isShared(home) ? layout.hierarchy.subentities(of: home) : [home]
     }
 
     /// The index of the column that says which entity a row is of; nil where the table has rows of one only.
-    func kindPlace(of entity: Int) -> Int? { graph.nodes[entity].rows.entityColumn.map { places[entity][$0] } }
+    func subentityColumn(of entity: Int) -> Int? { graph.nodes[entity].rows.entityColumn.map { places[entity][$0] } }
 
     /// How the rows of an entity's table say of which entity they are; nil where the table has rows of one only.
-    func settledKinds(of entity: Int) -> StagedEntity.Subentities? {
-        kindPlace(of: entity).map { place in
-            StagedEntity.Subentities(column: place, numbers: kinds(of: entity).map { (layout.entities[$0].name, $0) })
+    func stagedSubentities(of entity: Int) -> StagedEntity.Subentities? {
+        subentityColumn(of: entity).map { place in
+            StagedEntity.Subentities(
+                column: place,
+                numbers: subentities(of: entity).map { (layout.entities[$0].name, $0) }
+            )
         }
     }
 

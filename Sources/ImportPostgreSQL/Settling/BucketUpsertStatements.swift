@@ -27,7 +27,7 @@ struct BucketUpsertStatements: Sendable {
     var nestedCounts: String?
     /// A query for both by entity, where the table has the objects of several: its number, the counts of records, those of nested
     /// objects; nil where it has those of one.
-    var kindCounts: String?
+    var subentityCounts: String?
 
     /// What settles the rows where no object is refused; their results say nothing.
     var settling: [String] { settings + reading + writing + [emptying] }

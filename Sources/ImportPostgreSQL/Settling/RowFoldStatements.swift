@@ -74,7 +74,7 @@ struct RowFoldStatements {
             told AS (SELECT *\(places.map { ", \($0)" }.joined()) \
             FROM numbered WINDOW earlier AS (\(line) ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) \
             SELECT \(keys), _ordinal, _child, place, has_object, is_last, complete = 0 AS is_missing, \
-            \(isFirst) AS is_first, \(isChanged) AS is_changed\(entity.kinds == nil ? "" : ", kind")\(kept) \
+            \(isFirst) AS is_first, \(isChanged) AS is_changed\(entity.subentities == nil ? "" : ", kind")\(kept) \
             FROM told WINDOW line AS (\(line) ROWS UNBOUNDED PRECEDING)
             """
     }
@@ -84,15 +84,15 @@ struct RowFoldStatements {
         let keys = staged.keyNames
         let masks = isMerging ? (0..<staged.masks).map { "_mask_\($0)" } : []
         let named = zip(staged.keys(of: "s"), keys).map { "\($0) AS \($1)" }
-        let kind = entity.kinds.map { ["s.c\($0.column) AS kind"] } ?? []
+        let subentity = entity.subentities.map { ["s.c\($0.column) AS kind"] } ?? []
         let row =
             named + ["s._ordinal", "s._child", "s._unmet", "false AS is_object"] + masks.map { "s.\($0)" }
-            + range.map { "s.c\($0)" } + kind
+            + range.map { "s.c\($0)" } + subentity
         let rows = "SELECT \(row.joined(separator: ", ")) FROM \(stage) AS s WHERE \(isContended(staged.keys(of: "s")))"
         guard !entity.tableWasEmpty else { return rows }
         let object =
             staged.objectKeys(of: "t") + ["0", "0", "false", "true"] + masks.map { _ in "0" }
-            + range.map { "t.\(entity.columns[$0].name)" } + kind.map { _ in "NULL" }
+            + range.map { "t.\(entity.columns[$0].name)" } + subentity.map { _ in "NULL" }
         return """
             \(rows) UNION ALL SELECT \(object.joined(separator: ", ")) FROM \(entity.table) AS t \
             WHERE \(isContended(staged.objectKeys(of: "t")))
@@ -228,11 +228,11 @@ struct RowFoldStatements {
 
     /// The rows that have made their objects, those that have changed them, and those that become rejects, each with its `kind` and
     /// `_child`.
-    var kindsOfInserted: String {
+    var subentitiesOfInserted: String {
         "SELECT kind, _child FROM pg_temp._import_turn_0 WHERE is_first AND NOT has_object"
     }
-    var kindsOfUpdated: String { "SELECT u0.kind, u0._child FROM \(allTurns) WHERE \(isChanged)" }
-    var kindsOfRejected: String { "SELECT kind, _child FROM pg_temp._import_turn_0 WHERE \(isReject)" }
+    var subentitiesOfUpdated: String { "SELECT u0.kind, u0._child FROM \(allTurns) WHERE \(isChanged)" }
+    var subentitiesOfRejected: String { "SELECT kind, _child FROM pg_temp._import_turn_0 WHERE \(isReject)" }
 
     /// How many of the rows that have made their objects are of nested ones.
     var nestedInserted: String {

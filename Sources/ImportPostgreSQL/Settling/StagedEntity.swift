@@ -55,10 +55,10 @@ struct StagedEntity: Sendable {
     /// entity's number in it; nil where nobody asks.
     var unchanged: (table: String, number: Int)?
     /// How rows say of which entity they are, so that these are counted by themselves; nil where all are of one.
-    var kinds: Subentities?
+    var subentities: Subentities?
 
     /// The number of the entity that a row is of, by its name; where all are of one, that of the table.
-    func number(_ kind: String, in table: (table: String, number: Int)) -> String {
-        kinds?.number(kind) ?? "\(table.number)"
+    func number(_ value: String, in table: (table: String, number: Int)) -> String {
+        subentities?.number(value) ?? "\(table.number)"
     }
 }

@@ -100,14 +100,14 @@ struct StagingUpsert: Sendable {
             reading += [turns.notingUnchanged(in: unchanged), notingUnchanged(stage, in: unchanged)].compactMap(\.self)
         }
         if entity.countsNested { reading.append(countingNested(stage, turns)) }
-        if let kinds = entity.kinds { reading.append(countingKinds(kinds, stage, turns)) }
+        if let subentities = entity.subentities { reading.append(countingSubentities(subentities, stage, turns)) }
         return BucketUpsertStatements(
             // Sorts and hash tables; what does not fit goes to disk. Others settle beside this, so it takes one processor;
             // and compiling statements of many columns takes longer than running them.
             settings: [
                 "SET LOCAL work_mem = '64MB'", "SET LOCAL max_parallel_workers_per_gather = 0", "SET LOCAL jit = off",
             ],
-            short: entity.tableWasEmpty && entity.kinds == nil ? short(stage) : nil,
+            short: entity.tableWasEmpty && entity.subentities == nil ? short(stage) : nil,
             reading: reading,
             writing: writing(stage, turns),
             parts: parts(stage, turns),
@@ -115,7 +115,7 @@ struct StagingUpsert: Sendable {
             rejects: turns.rejects,
             counts: counts(turns),
             nestedCounts: entity.countsNested ? Self.nestedCounts : nil,
-            kindCounts: entity.kinds.map(kindCounts)
+            subentityCounts: entity.subentities.map(subentityCounts)
         )
     }
 
@@ -318,7 +318,7 @@ struct StagingUpsert: Sendable {
 
     /// Notes the plain rows that are about to change nothing of their objects.
     private func notingUnchanged(_ stage: String, in table: (table: String, number: Int)) -> String? {
-        let number = entity.number(entity.kinds.map { "s.c\($0.column)" } ?? "", in: table)
+        let number = entity.number(entity.subentities.map { "s.c\($0.column)" } ?? "", in: table)
         return knownPlain(stage).map { rows in
             """
             INSERT INTO \(table.table) SELECT \(number), s._ordinal, s._child \(rows) AND NOT \(isChanging)
@@ -341,16 +341,19 @@ struct StagingUpsert: Sendable {
 
     /// Counts what is about to become of the rows of each entity; those that are plain are told apart by whether they have an
     /// object.
-    private func countingKinds(_ kinds: StagedEntity.Subentities, _ stage: String, _ turns: RowFoldStatements) -> String
-    {
-        let row = "SELECT s.c\(kinds.column) AS kind, s._child"
+    private func countingSubentities(
+        _ subentities: StagedEntity.Subentities,
+        _ stage: String,
+        _ turns: RowFoldStatements
+    ) -> String {
+        let row = "SELECT s.c\(subentities.column) AS kind, s._child"
         let same = StagingColumns.areSame(staged.objectKeys(of: "t"), staged.keys(of: "s"))
         let isNew = mergesPlain ? " AND NOT EXISTS (SELECT FROM \(entity.table) AS t WHERE \(same))" : ""
-        let inserted = "\(row) FROM \(stage) AS s WHERE \(isPlain)\(isNew) UNION ALL \(turns.kindsOfInserted)"
+        let inserted = "\(row) FROM \(stage) AS s WHERE \(isPlain)\(isNew) UNION ALL \(turns.subentitiesOfInserted)"
         let plainUpdated = knownPlain(stage).map { "\(row) \($0) AND \(isChanging) UNION ALL " } ?? ""
         let sources = [
             ("staged", "\(row) FROM \(stage) AS s"), ("inserted", inserted),
-            ("updated", plainUpdated + turns.kindsOfUpdated), ("rejected", turns.kindsOfRejected),
+            ("updated", plainUpdated + turns.subentitiesOfUpdated), ("rejected", turns.subentitiesOfRejected),
         ]
         let counts = sources.flatMap { name, _ in
             [
@@ -365,12 +368,12 @@ struct StagingUpsert: Sendable {
             """
     }
 
-    private func kindCounts(_ kinds: StagedEntity.Subentities) -> String {
+    private func subentityCounts(_ subentities: StagedEntity.Subentities) -> String {
         let isIgnored = entity.policy == .ignore
         let left = "staged - inserted - updated - rejected"
         let own = "\(left) - (nested_staged - nested_inserted - nested_updated - nested_rejected)"
         return """
-            SELECT \(kinds.number("kind")), inserted - nested_inserted, updated - nested_updated, \
+            SELECT \(subentities.number("kind")), inserted - nested_inserted, updated - nested_updated, \
             \(isIgnored ? "0::bigint" : own), \(isIgnored ? own : "0::bigint"), rejected, \
             nested_inserted, nested_updated, nested_staged - nested_inserted - nested_updated - nested_rejected \
             FROM pg_temp._import_kind

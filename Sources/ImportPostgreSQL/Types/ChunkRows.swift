@@ -384,7 +384,7 @@ struct ChunkRows {
             out += 12
         }
         BinaryFieldEncoder.put(Int32(1), at: out)
-        BinaryFieldEncoder.put(UInt8(row.unmet < 0 ? 0 : 1), at: out + 4)
+        BinaryFieldEncoder.put(UInt8(row.insertReject < 0 ? 0 : 1), at: out + 4)
         return out + 5
     }
 

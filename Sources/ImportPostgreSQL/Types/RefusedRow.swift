@@ -54,7 +54,12 @@ extension PGError {
             )
         }
         guard sqlState == "54000" else {
-            return error(.constraintViolation, at: keyPath, expected: RecordError.takenRow, found: messageWithoutValues)
+            return error(
+                .constraintViolation,
+                at: keyPath,
+                expected: RecordError.acceptedRow,
+                found: messageWithoutValues
+            )
         }
         guard isAboutIndex else {
             return error(.rowTooLarge, at: "", expected: "at most 8,160 bytes without long values", found: "row")

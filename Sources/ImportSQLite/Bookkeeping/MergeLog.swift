@@ -8,7 +8,7 @@ import ImportEngine
 /// numbered from 1 on, and no number comes twice: old ones go, the last one stays.
 package enum MergeLog {
     /// So many entries are kept at least.
-    static let keptEntries: Int64 = 1_024
+    static let storedEntries: Int64 = 1_024
     /// So many go at a time, as each removal is one more page to be written.
     static let trimmedEntries: Int64 = 64
     /// About this many bytes an entry's row ids take at most; there are more where entities are many.
@@ -50,7 +50,7 @@ package enum MergeLog {
         ])
         let sequence = database.lastInsertedRowID
         if merge.needsRefresh || sequence % trimmedEntries == 0 {
-            let last = sequence.subtractingClamped(merge.needsRefresh ? 1 : keptEntries)
+            let last = sequence.subtractingClamped(merge.needsRefresh ? 1 : storedEntries)
             try database.cachedStatement(sql: "DELETE FROM \(table) WHERE sequence <= ?").execute(arguments: [last])
         }
         var merge = merge

@@ -7,7 +7,7 @@ package enum RetryOutcome: String {
     /// It does not fit again; its reject stays open.
     case rejected
     /// It is in the store, and its reject is repaired.
-    case taken
+    case accepted = "taken"
 
     /// Whether the reject that a retry's record repairs is open.
     package static func isOpen(_ ordinal: Int64, of job: Int64, _ database: Database) throws -> Bool {

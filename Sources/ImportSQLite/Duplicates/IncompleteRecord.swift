@@ -26,7 +26,7 @@ enum IncompleteRecord {
                 numbers.append(plan.defaults[attribute], of: attribute, chunk: [], own: plan.defaultBytes)
             }
         }
-        let reject = batch.unmet[Int(row.unmet)]
+        let reject = batch.insertRejects[Int(row.insertReject)]
         guard !reject.nulled.isEmpty else { return numbers.bytes }
         numbers.append(UInt64(plan.attributes.count))
         for (attribute, error) in zip(reject.nulled, reject.errors) {
@@ -123,7 +123,7 @@ extension LEB128Buffer.Reader {
             ordinal: 0,
             firstCell: 0,
             firstPresenceWord: 0,
-            unmet: -1
+            insertReject: -1
         )
         batch.rows.append(row)
         // Each of them is looked up by.

@@ -37,7 +37,7 @@ final class IncompleteRecordWriter {
         source: Int,
         after lastRowID: Int64
     ) throws {
-        let reject = batch.unmet[Int(batch.rows[index].unmet)]
+        let reject = batch.insertRejects[Int(batch.rows[index].insertReject)]
         let content = IncompleteRecord.encode(batch.rows[index], of: batch, plan, chunk: chunk)
         let numbers = [
             job.id, Int64(plan.index), reject.ordinal, lastRowID, Int64(source), reject.byteOffset, reject.length,

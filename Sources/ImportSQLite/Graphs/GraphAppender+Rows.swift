@@ -15,7 +15,7 @@ extension GraphAppender {
         _ work: inout Work
     ) throws -> Bool {
         for record in records where !work.isLeftOut[record] {
-            for row in rows(of: record, batch) where work.isTaken[row] && batch.graph.nested[row].keyCell < 0 {
+            for row in rows(of: record, batch) where work.isPresent[row] && batch.graph.nested[row].keyCell < 0 {
                 let (own, nested) = (batch.rows[row], batch.graph.nested[row])
                 let (entity, parent) = (Int(own.entity), Int(own.parent))
                 if nested.referenceCell >= 0, nested.aroundNumber > 0, let copier {
@@ -55,7 +55,7 @@ extension GraphAppender {
                 switch batch.graph.operations[place] {
                 case .row: break
                 case .links(let relationship, let row, let targets):
-                    guard work.isTaken[row], let join = joins[relationship] else { continue }
+                    guard work.isPresent[row], let join = joins[relationship] else { continue }
                     let key = batch.graph.nested[row].keyCell
                     // Somebody may have removed an object without its links.
                     if looksForLinks, try join.hasAny(key, work.rowIDs[row], values) { return false }

@@ -57,7 +57,7 @@ extension GraphAppender {
         var end = first
         while end < batch.graph.records.count, batch.graph.records[end].isAppendable {
             let rows = rows(of: end, batch)
-            if rows.contains(where: { batch.rows[$0].unmet >= 0 }) { break }
+            if rows.contains(where: { batch.rows[$0].insertReject >= 0 }) { break }
             guard let isNew = try append(rows, batch, values.0, &work) else { return nil }
             guard isNew else { break }
             end += 1
@@ -80,9 +80,9 @@ extension GraphAppender {
         for row in rows {
             let (own, nested) = (batch.rows[row], batch.graph.nested[row])
             let (entity, parent) = (Int(own.entity), Int(own.parent))
-            if parent >= 0, !work.isTaken[parent] { continue }
+            if parent >= 0, !work.isPresent[parent] { continue }
             guard nested.keyCell >= 0 else {
-                work.isTaken[row] = true
+                work.isPresent[row] = true
                 continue
             }
             let writer = writers[entity]
@@ -91,7 +91,7 @@ extension GraphAppender {
             if writer.onConflict != policy { writer.onConflict = policy }
             let effect = try lookUp(row, writer, batch, self.values(values, of: entity), &work.highest)
             switch effect {
-            case .inserted, .updated, .unchanged: work.isTaken[row] = true
+            case .inserted, .updated, .unchanged: work.isPresent[row] = true
             case .ignored: break
             case .duplicate where parent < 0: return false
             case .duplicate, .refused, .incomplete, .waiting: return nil

@@ -38,7 +38,7 @@ package final class GraphAppender {
         /// Of each row its row id, where it has no identifier.
         package var rowIDs: [Int64]
         /// Which rows are there, or are written later.
-        package var isTaken: [Bool]
+        package var isPresent: [Bool]
         /// Which records are left out.
         package var isLeftOut: [Bool]
         /// The highest row id of each entity whose identifier that is; nil for others.
@@ -47,7 +47,7 @@ package final class GraphAppender {
 
         package init(_ batch: borrowing RowBatch, _ changes: [EntityChanges]) {
             rowIDs = Array(repeating: 0, count: batch.rows.count)
-            isTaken = Array(repeating: false, count: batch.rows.count)
+            isPresent = Array(repeating: false, count: batch.rows.count)
             isLeftOut = Array(repeating: false, count: batch.graph.records.count)
             outcome = Outcome(changes: changes)
         }
@@ -205,31 +205,31 @@ package final class GraphAppender {
         for record in batch.graph.records.indices {
             let rows = rows(of: record, batch)
             // Mostly nothing can be wrong any more.
-            let mayFail = rows.contains { batch.rows[$0].unmet >= 0 }
+            let mayFail = rows.contains { batch.rows[$0].insertReject >= 0 }
             if mayFail { try statements.run("SAVEPOINT import_record") }
             let before = mayFail ? work.outcome.changes : []
             let deferred = mayFail ? cache.identifiers.map { $0 != nil } : []
             var errors: [ImportModel.RecordError] = []
             for row in rows {
                 let parent = Int(batch.rows[row].parent)
-                if parent >= 0, !work.isTaken[parent] { continue }
+                if parent >= 0, !work.isPresent[parent] { continue }
                 if batch.rows[row].isLaidOut {
-                    work.isTaken[row] = true
+                    work.isPresent[row] = true
                     work.outcome.changes[Int(batch.rows[row].entity)]
                         .insert(batch.cells[batch.graph.nested[row].keyCell].integerValue)
                     continue
                 }
                 guard batch.graph.nested[row].keyCell >= 0 else {
-                    work.isTaken[row] = true
+                    work.isPresent[row] = true
                     continue
                 }
                 let effect = try write(row, batch, values, &cache, &work.highest)
                 switch effect {
                 case .updated, .unchanged, .inserted:
                     if parent < 0 { guard case .inserted = effect else { return false } }
-                    work.isTaken[row] = true
+                    work.isPresent[row] = true
                 case .ignored: if parent < 0 { work.isLeftOut[record] = true }
-                case .incomplete, .waiting: errors += batch.unmet[Int(batch.rows[row].unmet)].errors
+                case .incomplete, .waiting: errors += batch.insertRejects[Int(batch.rows[row].insertReject)].errors
                 case .duplicate, .refused: return false
                 }
                 count(effect, of: row, batch, &work.outcome)
@@ -269,7 +269,7 @@ package final class GraphAppender {
         if cache.identifiers[entity] != nil {
             let width = writer.identifierWidth
             let key = UnsafeBufferPointer(rebasing: values.cells[nested.keyCell..<nested.keyCell + width])
-            let isComplete = own.unmet < 0
+            let isComplete = own.insertReject < 0
             if try keys.isNew(entity, key, values, isComplete: isComplete, &cache.identifiers) {
                 guard isComplete else { return .incomplete }
                 return try writer.append(row, values, batch).map { .inserted(rowID: $0) } ?? .duplicate
@@ -288,7 +288,9 @@ package final class GraphAppender {
         _ highest: inout [Int64?]
     ) throws -> RowWriter.Effect {
         let entity = Int(batch.rows[row].entity)
-        guard batch.rows[row].unmet < 0, let last = highest[entity] else { return try writer.write(row, values, batch) }
+        guard batch.rows[row].insertReject < 0, let last = highest[entity] else {
+            return try writer.write(row, values, batch)
+        }
         // What is beyond the last one is new.
         let key = values.cells[batch.graph.nested[row].keyCell]
         guard key.tag == .integer, key.integerValue > last else { return try writer.write(row, values, batch) }

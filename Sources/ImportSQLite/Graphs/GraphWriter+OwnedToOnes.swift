@@ -30,7 +30,7 @@ extension GraphWriter {
         let nested = batch.graph.nested[row]
         let around = nested.referenceCell < 0 ? -1 : layout.relationships[nested.relationship].owner
         for (relationship, attribute) in node.referredByRowID
-        where relationship != around && !writer.kept.contains(attribute) {
+        where relationship != around && !writer.unchanged.contains(attribute) {
             let isPresent = batch.isPresent(attribute, in: own)
             guard isPresent || (stored != nil && writer.onConflict == .replace),
                 let rowID = try stored.map({ try links.referred(relationship, from: $0) })

@@ -74,14 +74,14 @@ extension GraphWriter {
         _ batch: borrowing RowBatch,
         _ found: LateRejects
     ) throws -> [RecordError] {
-        secondPass.isUnmet = { [layout] relationship, cells, isNamed, values in
+        secondPass.isDangling = { [layout] relationship, cells, isNamed, values in
             let key = RowKey(cells, values)
             return targets.contains(
                 isNamed ? [LinkWriter.mark] + key.bytes : key.bytes,
                 of: layout.name(of: relationship)
             )
         }
-        defer { secondPass.isUnmet = nil }
+        defer { secondPass.isDangling = nil }
         if let reject = try decode(record, batch, found).rejects.first { return reject.errors }
         let entity = layout.entities[Int(batch.rows[batch.graph.records[record].row].entity)].name
         return [.unresolved(in: entity, byteOffset: batch.places[record].byteOffset)]

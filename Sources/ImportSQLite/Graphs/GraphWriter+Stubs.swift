@@ -7,7 +7,7 @@ extension GraphWriter {
         guard try stubs.hasAny(of: entity) else { return nil }
         let key = key()
         guard !key.hasNull, try stubs.remove(key, of: entity), try isStored(entity, key) else { return nil }
-        return try subentities.kind(of: entity, key) ?? entity
+        return try subentities.storedEntity(of: entity, key) ?? entity
     }
 
     /// Counts a row that was one as inserted.

@@ -218,9 +218,9 @@ package final class GraphWriter {
 
     /// Whether a record lacks what a new object needs.
     private func lacksSomething(_ record: Int, _ batch: borrowing RowBatch) -> Bool {
-        guard !batch.unmet.isEmpty else { return false }
+        guard !batch.insertRejects.isEmpty else { return false }
         let next = record + 1 < batch.graph.records.count ? batch.graph.records[record + 1].row : batch.rows.count
-        return batch.rows[batch.graph.records[record].row..<next].contains { $0.unmet >= 0 }
+        return batch.rows[batch.graph.records[record].row..<next].contains { $0.insertReject >= 0 }
     }
 
     package func write(_ record: Int, _ batch: borrowing RowBatch, _ found: LateRejects) throws {
@@ -331,11 +331,11 @@ package final class GraphWriter {
         let writer = try writer(of: entity)
         let relationship = nested.relationship < 0 ? nil : layout.relationships[nested.relationship]
         writer.onConflict = relationship?.description.onConflict ?? plan.nodes[entity].plan.onConflict
-        writer.kept = keepLinks(of: row, batch)
+        writer.unchanged = keepLinks(of: row, batch)
         let left = try keepReferred(of: row, writer, batch, found)
         try found.withValues(of: batch, cells, defaults: plan.nodes[entity].plan) { values in
             if plan.nodes[entity].isShared {
-                let stored = try subentities.kind(of: entity, key(of: row, batch, values))
+                let stored = try subentities.storedEntity(of: entity, key(of: row, batch, values))
                 if let stored, stored != entity, !mayBecome(entity, stored) {
                     outcome.isContradicted = true
                     return
@@ -380,19 +380,19 @@ package final class GraphWriter {
             // Of a row that is there for references alone, all is new.
             let stub = try takeStub(of: entity, key(of: row, batch, values))
             if stub != nil {
-                guard own.unmet < 0 else {
-                    outcome.errors += batch.unmet[Int(own.unmet)].errors
+                guard own.insertReject < 0 else {
+                    outcome.errors += batch.insertRejects[Int(own.insertReject)].errors
                     return
                 }
-                (writer.onConflict, writer.kept) = (.replace, unsaid)
+                (writer.onConflict, writer.unchanged) = (.replace, unsaid)
             }
             writer.fillsStub = stub != nil
             // What is left out takes no partner from another.
             let ignores = writer.onConflict == .ignore
-            let isAsked = ignores || !writer.kept.isEmpty || !unsaid.isEmpty
+            let isAsked = ignores || !writer.unchanged.isEmpty || !unsaid.isEmpty
             let isStored = try isAsked && isStored(entity, key(of: row, batch, values))
             let isNew = stub != nil || !isStored
-            let kept = isNew ? unsaid : writer.kept
+            let kept = isNew ? unsaid : writer.unchanged
             if !ignores || !isStored {
                 try links.release(partnersOf: row, entity, batch, cells, values, plan, keeping: kept, &outcome)
             }
@@ -419,7 +419,7 @@ package final class GraphWriter {
             case .refused(let refusal):
                 let offset = batch.places[record].byteOffset
                 outcome.errors.append(found.error(refusal, plan.nodes[entity].plan, byteOffset: offset))
-            case .incomplete, .waiting: outcome.errors += batch.unmet[Int(own.unmet)].errors
+            case .incomplete, .waiting: outcome.errors += batch.insertRejects[Int(own.insertReject)].errors
             }
             if let stub { try fill(stub, with: row, entity) }
             noteOwnStatements(of: row, keeping: kept, batch, values)

@@ -122,10 +122,10 @@ package final class LinkStatements {
     /// What holds of the rows of an entity in its table.
     private static func condition(on entity: Int, _ layout: ModelLayout) -> String {
         guard let column = layout.entityColumn(of: entity) else { return "1" }
-        let kinds = layout.hierarchy.subentities(of: entity).map { kind in
-            layout.entities[kind].name.quoted(by: "'", with: "''")
+        let subentities = layout.hierarchy.subentities(of: entity).map { subentity in
+            layout.entities[subentity].name.quoted(by: "'", with: "''")
         }
-        return "\(column.quotedIdentifier) IN (\(kinds.joined(separator: ", ")))"
+        return "\(column.quotedIdentifier) IN (\(subentities.joined(separator: ", ")))"
     }
 
     package func equal(_ columns: [String]) -> String { columns.map { "\($0) = ?" }.joined(separator: " AND ") }

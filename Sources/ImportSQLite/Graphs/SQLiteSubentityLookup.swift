@@ -17,9 +17,9 @@ package final class SQLiteSubentityLookup: SubentityLookup {
         self.statements = statements
     }
 
-    package func kind(of entity: Int, _ key: [Cell], _ values: RowValues) -> Int? {
+    package func storedEntity(of entity: Int, _ key: [Cell], _ values: RowValues) -> Int? {
         do {
-            return try kind(of: entity, RowKey(key, values))
+            return try storedEntity(of: entity, RowKey(key, values))
         } catch {
             failure = error
             return nil
@@ -27,12 +27,14 @@ package final class SQLiteSubentityLookup: SubentityLookup {
     }
 
     /// The entity of a stored object; nil where there is none.
-    package func kind(of entity: Int, _ key: RowKey) throws -> Int? {
+    package func storedEntity(of entity: Int, _ key: RowKey) throws -> Int? {
         let columns = layout.key(of: entity).map(\.name.quotedIdentifier)
-        return try kind(of: entity, where: columns.map { "\($0) = ?" }.joined(separator: " AND "), .key(key))
+        return try storedEntity(of: entity, where: columns.map { "\($0) = ?" }.joined(separator: " AND "), .key(key))
     }
 
-    private func kind(of entity: Int, where condition: String, _ value: LinkStatementCache.Parameter) throws -> Int? {
+    private func storedEntity(of entity: Int, where condition: String, _ value: LinkStatementCache.Parameter) throws
+        -> Int?
+    {
         guard let column = layout.entityColumn(of: entity) else { return nil }
         let table = layout.table(of: entity).quotedIdentifier
         var kind: Int?
@@ -48,7 +50,7 @@ package final class SQLiteSubentityLookup: SubentityLookup {
     /// - Returns: whether it was of another.
     package func change(_ rowID: Int64, to entity: Int) throws -> Bool {
         guard let column = layout.entityColumn(of: entity),
-            try kind(of: entity, where: "rowid = ?", .number(rowID)) != entity
+            try storedEntity(of: entity, where: "rowid = ?", .number(rowID)) != entity
         else { return false }
         let table = layout.table(of: entity)
         let attributes = layout.tables.first { $0.name == table }?.columns.filter { $0.role == .attribute } ?? []

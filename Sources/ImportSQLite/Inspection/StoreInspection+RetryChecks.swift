@@ -22,13 +22,13 @@ extension StoreInspection {
             checks.append(
                 try Check(
                     retry: report,
-                    taken: count("taken"),
+                    accepted: count("taken"),
                     ignored: count("ignored"),
                     rejected: count("rejected")
                 )
             )
         }
-        let taken = try database.count("_import_retry", where: "outcome = 'taken'")
+        let accepted = try database.count("_import_retry", where: "outcome = 'taken'")
         let matched = try database.count(
             "_import_reject",
             where: """
@@ -37,7 +37,7 @@ extension StoreInspection {
                 )
                 """
         )
-        checks.append(Check(repaired: repaired, taken: taken, matched: matched))
+        checks.append(Check(repaired: repaired, accepted: accepted, matched: matched))
         let own = try database.count("_import_reject", where: "state = 'retried'")
         let again = try database.count("_import_retry", where: "outcome = 'rejected'")
         checks.append(Check(retriedInVain: again, kept: own))
@@ -47,21 +47,21 @@ extension StoreInspection {
 
 extension StoreInspection.Check {
     /// What has become of a retry's lines.
-    package init(retry report: ImportReport, taken: Int64, ignored: Int64, rejected: Int64) {
+    package init(retry report: ImportReport, accepted: Int64, ignored: Int64, rejected: Int64) {
         self.init(
             "every line repaired its reject, found it closed, or was rejected again",
             of: "job \(report.job)",
-            holds: taken + ignored + rejected == report.recordsRead && rejected == report.rejected,
-            detail: "\(report.recordsRead) = \(taken) + \(ignored) + \(rejected)"
+            holds: accepted + ignored + rejected == report.recordsRead && rejected == report.rejected,
+            detail: "\(report.recordsRead) = \(accepted) + \(ignored) + \(rejected)"
         )
     }
 
     /// - Parameter matched: rejects that are repaired and were accepted once.
-    package init(repaired: Int64, taken: Int64, matched: Int64) {
+    package init(repaired: Int64, accepted: Int64, matched: Int64) {
         self.init(
             "every repaired reject was accepted exactly once",
-            holds: repaired == taken && taken == matched,
-            detail: "\(repaired) repaired, \(taken) accepted, \(matched) of them the same"
+            holds: repaired == accepted && accepted == matched,
+            detail: "\(repaired) repaired, \(accepted) accepted, \(matched) of them the same"
         )
     }
 

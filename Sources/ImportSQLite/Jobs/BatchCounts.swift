@@ -42,7 +42,7 @@ struct BatchCounts {
             for error in record.errors { errors.add(error, ordinal: record.ordinal) }
         }
         let rejected = Set(late.map(\.ordinal))
-        for record in batch.unmet where !rejected.contains(record.ordinal) {
+        for record in batch.insertRejects where !rejected.contains(record.ordinal) {
             for error in record.errors.prefix(record.nulled.count) { errors.add(error, ordinal: record.ordinal) }
             for attribute in record.nulled { ledger.add(.nulled, entity: record.entity, attribute: attribute) }
         }

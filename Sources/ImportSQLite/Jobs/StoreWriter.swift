@@ -330,7 +330,7 @@ package final class StoreWriter: BatchWriter {
                     late.append(found.reject(place, error, batch))
                 case .refused(let refusal):
                     late.append(found.reject(place, found.error(refusal, place, batch), batch))
-                case .incomplete: late.append(batch.unmet[Int(batch.rows[place].unmet)])
+                case .incomplete: late.append(batch.insertRejects[Int(batch.rows[place].insertReject)])
                 case .waiting:
                     let last = changes[index].insertedRanges.last?.upperBound
                     if let last = try order.lastRowID(
@@ -344,7 +344,7 @@ package final class StoreWriter: BatchWriter {
                         changes[index].countWaiting(1, job.options.onConflict)
                     } else {
                         // There is no object yet.
-                        late.append(batch.unmet[Int(batch.rows[place].unmet)])
+                        late.append(batch.insertRejects[Int(batch.rows[place].insertReject)])
                     }
                 }
             }

@@ -19,7 +19,7 @@ package final class MirrorDeletion {
         package let table: String
         /// Its index among those of the store's layout; nil where it relates to no other.
         package let index: Int?
-        package let kinds: StoredGraph.Subentities?
+        package let subentities: StoredGraph.Subentities?
         package let identifier: [(name: String, column: String)]
         /// It and the entities that inherit from it.
         package let names: [String]
@@ -100,7 +100,7 @@ package final class MirrorDeletion {
             name: name,
             table: layout?.table(of: position) ?? own.table,
             index: stored?.index,
-            kinds: stored?.kinds,
+            subentities: stored?.subentities,
             identifier: identifier.map { name in
                 (name, attributes.first { $0.name.hasSameBytes(as: name) }?.column ?? name)
             },
@@ -212,10 +212,10 @@ package final class MirrorDeletion {
         } else {
             var condition = ""
             var parameters: [LinkStatementCache.Parameter] = []
-            if let kinds = root.kinds {
-                let places = kinds.names.map { _ in "?" }.joined(separator: ", ")
-                condition = " WHERE \(kinds.column.quotedIdentifier) IN (\(places))"
-                parameters = kinds.names.map { .text($0) }
+            if let subentities = root.subentities {
+                let places = subentities.names.map { _ in "?" }.joined(separator: ", ")
+                condition = " WHERE \(subentities.column.quotedIdentifier) IN (\(places))"
+                parameters = subentities.names.map { .text($0) }
             }
             let sql = "SELECT rowid FROM main.\(root.table.quotedIdentifier)\(condition) ORDER BY rowid"
             try statements.run(sql, parameters) { try take(sqlite3_column_int64($0, 0)) }

@@ -19,11 +19,11 @@ package struct FetchedEntity: Sendable {
 
     /// What holds for the rows that are its own; nil where all of its table are.
     package var condition: SQLFragment? {
-        guard let kinds = stored.kinds else { return nil }
-        let marks = kinds.names.map { _ in "?" }.joined(separator: ", ")
+        guard let subentities = stored.subentities else { return nil }
+        let marks = subentities.names.map { _ in "?" }.joined(separator: ", ")
         return SQLFragment(
-            "\(kinds.column.quotedIdentifier) IN (\(marks))",
-            kinds.names.map { .text(Array($0.utf8)) }
+            "\(subentities.column.quotedIdentifier) IN (\(marks))",
+            subentities.names.map { .text(Array($0.utf8)) }
         )
     }
 

@@ -38,7 +38,7 @@ package final class RowWriter {
     /// How many attributes the identifier has.
     var identifierWidth: Int { identifier.count }
     /// Attributes that the next row leaves as they are stored.
-    package var kept: Set<Int> = []
+    package var unchanged: Set<Int> = []
     /// Whether the next row makes an object of one that is there for references to it alone: it has all that a new one has.
     var fillsStub = false
     /// The masks of the rows written, while rows with the same identifier are made one only at the end.
@@ -181,7 +181,7 @@ package final class RowWriter {
         _ settle: () throws -> Void
     ) throws -> Effect {
         if presence != nil {
-            if row.unmet < 0 {
+            if row.insertReject < 0 {
                 if let refusal = try insertRow(values, row, batch) { return .refused(refusal) }
                 let rowID = sqlite3_last_insert_rowid(connection)
                 presence?.add(mask(of: row, in: batch), rowID: rowID)
@@ -202,7 +202,7 @@ package final class RowWriter {
                 }
             }
         }
-        guard row.unmet < 0 else { return .incomplete }
+        guard row.insertReject < 0 else { return .incomplete }
         if let refusal = try insertRow(values, row, batch) { return .refused(refusal) }
         return .inserted(rowID: sqlite3_last_insert_rowid(connection))
     }
@@ -334,7 +334,7 @@ package final class RowWriter {
         // Where the first part of the identifier should be is the row id; it is the same as it is.
         let fills = fillsStub
         for attribute in 0..<places.count where (fills || !plan.isLocal[attribute]) && attribute != identifier[0] {
-            if !kept.isEmpty, kept.contains(attribute) { continue }
+            if !unchanged.isEmpty, unchanged.contains(attribute) { continue }
             guard let (cell, values) = newValue(of: attribute, values, absent) else { continue }
             if places[attribute] < 0, defaults[attribute] != nil {
                 changed.append(~attribute)

@@ -13,18 +13,18 @@ package struct StoredGraph: Sendable {
         /// The indexes of the attributes that hold nothing but links: references, positions, row ids as keys.
         package let links: Set<Int>
         /// Which rows are its own; nil for all rows of its table.
-        package let kinds: Subentities?
+        package let subentities: Subentities?
 
         package init(
             _ description: EntityDescription,
             index: Int? = nil,
             links: Set<Int> = [],
-            kinds: Subentities? = nil
+            subentities: Subentities? = nil
         ) {
             self.description = description
             self.index = index
             self.links = links
-            self.kinds = kinds
+            self.subentities = subentities
         }
 
         /// The attributes that are the record's own.
@@ -119,7 +119,7 @@ package struct StoredGraph: Sendable {
         _ table: TableDescription,
         _ layout: ModelLayout
     ) -> Entity {
-        let kinds = layout.hierarchy.subentities(of: index)
+        let subentities = layout.hierarchy.subentities(of: index)
         var entity = whole
         if layout.home(of: index) != index {
             let row = layout.rows(of: index)
@@ -127,7 +127,7 @@ package struct StoredGraph: Sendable {
             entity.userInfo = layout.entities[index].userInfo
             entity.records = layout.entities[index].records
             let own = Set(
-                kinds.flatMap { layout.rows(of: $0).entity.attributes }.map { ExistingEntity.folded($0.column) }
+                subentities.flatMap { layout.rows(of: $0).entity.attributes }.map { ExistingEntity.folded($0.column) }
                     + [layout.rowIDColumn(of: index)].compactMap { $0.map(ExistingEntity.folded) }
             )
             entity.attributes = whole.attributes.filter { attribute in
@@ -141,7 +141,7 @@ package struct StoredGraph: Sendable {
         let links = entity.attributes.indices.filter { place in
             switch table.column(entity.attributes[place].column)?.role {
             case .reference, .position, .rowID: true
-            case .entity: kinds.count == 1
+            case .entity: subentities.count == 1
             case .attribute, nil: false
             }
         }
@@ -150,9 +150,9 @@ package struct StoredGraph: Sendable {
             entity,
             index: index,
             links: Set(links),
-            kinds: isPart
+            subentities: isPart
                 ? layout.entityColumn(of: index).map { column in
-                    Subentities(column: column, names: kinds.map { layout.entities[$0].name })
+                    Subentities(column: column, names: subentities.map { layout.entities[$0].name })
                 } : nil
         )
     }

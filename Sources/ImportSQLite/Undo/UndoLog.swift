@@ -259,12 +259,12 @@ package final class UndoLog {
     /// Keeps what the rows that were touched since the last call are now; called before each commit, in its transaction.
     ///
     /// - Parameter body: called with each of them, by table.
-    package func complete(_ body: (Touched) throws -> Void) throws { try complete(isTold: true, body) }
+    package func complete(_ body: (Touched) throws -> Void) throws { try complete(reportsRows: true, body) }
 
     /// The same where nobody wants to know which rows they are.
-    package func complete() throws { try complete(isTold: false) { _ in } }
+    package func complete() throws { try complete(reportsRows: false) { _ in } }
 
-    private func complete(isTold: Bool, _ body: (Touched) throws -> Void) throws {
+    private func complete(reportsRows: Bool, _ body: (Touched) throws -> Void) throws {
         for (place, table) in tables.enumerated() {
             guard table.hasRowID else {
                 try completeByKey(place, body)
@@ -275,7 +275,7 @@ package final class UndoLog {
             let now = "SELECT \(table.cells) FROM \(name) WHERE \(rowID) = _import_undo.number"
             try runOnEntries(place, "UPDATE _import_undo SET after = (\(now)) WHERE")
             try forgetUnchanged(place)
-            guard isTold else { continue }
+            guard reportsRows else { continue }
             try statements.run(
                 """
                 SELECT key, was_there, EXISTS (SELECT 1 FROM \(name) WHERE \(rowID) = _import_touched.number)

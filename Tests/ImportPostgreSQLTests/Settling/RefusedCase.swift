@@ -13,7 +13,7 @@ struct RefusedCase {
         let ordinal: Int
         let values: Object
         let mentioned: Set<Int>
-        let isUnmet: Bool
+        let isIncomplete: Bool
     }
 
     struct Outcome: Equatable {
@@ -40,9 +40,9 @@ struct RefusedCase {
         // With few keys, an object has many records.
         var records: [Record] = []
         for ordinal in 1...Int.random(in: 1...40, using: &random) {
-            let isUnmet = (policy == .merge || policy == .ignore) && Int.random(in: 0..<6, using: &random) == 0
+            let isIncomplete = (policy == .merge || policy == .ignore) && Int.random(in: 0..<6, using: &random) == 0
             let mentioned = Set((0..<4).filter { _ in Int.random(in: 0..<3, using: &random) > 0 }).union([0])
-                .subtracting(isUnmet ? [2] : [])
+                .subtracting(isIncomplete ? [2] : [])
             var values: Object = [Int.random(in: 1...keys, using: &random), nil, 1, nil]
             if mentioned.contains(1) { values[1] = Int.random(in: 3...7, using: &random) }
             if mentioned.contains(2) {
@@ -50,7 +50,7 @@ struct RefusedCase {
             }
             // Objects that change what only one may have could be in each other's way for a moment.
             if !isMerging, mentioned.contains(3) { values[3] = Int.random(in: 1...20, using: &random) }
-            records.append(Record(ordinal: ordinal, values: values, mentioned: mentioned, isUnmet: isUnmet))
+            records.append(Record(ordinal: ordinal, values: values, mentioned: mentioned, isIncomplete: isIncomplete))
         }
         self.records = records
         let entity = StagedEntity(
@@ -83,7 +83,7 @@ struct RefusedCase {
         texts += records.shuffled(using: &random).map { record in
             let mask = record.mentioned.reduce(0) { $0 | 1 << $1 }
             return """
-                INSERT INTO refused._import_stage_1_0 VALUES (\(record.ordinal), 0, \(mask), \(record.isUnmet),
+                INSERT INTO refused._import_stage_1_0 VALUES (\(record.ordinal), 0, \(mask), \(record.isIncomplete),
                     \(row(record.values)))
                 """
         }
@@ -110,7 +110,7 @@ struct RefusedCase {
         /// Takes a record; `accepts` says whether an object may be as it is then.
         mutating func take(_ record: Record, _ policy: ConflictPolicy, _ accepts: (Object) -> Bool) {
             guard let before = object else {
-                if record.isUnmet {
+                if record.isIncomplete {
                     rejects[record.ordinal] = "missing"
                 } else if accepts(record.values) {
                     object = record.values

@@ -12,7 +12,7 @@ struct SettlingCase {
         let values: [String?]
         /// The columns that it mentions.
         let mentioned: Set<Int>
-        let isUnmet: Bool
+        let isIncomplete: Bool
     }
 
     /// Values of each type, as the server shows them; there are few, so that they come again.
@@ -107,7 +107,7 @@ struct SettlingCase {
         for ordinal in 1...Int.random(in: 1...40, using: &random) where Int.random(in: 0..<8, using: &random) > 0 {
             var values = key(&random)
             var mentioned: Set<Int> = []
-            var isUnmet = false
+            var isIncomplete = false
             let share = Int.random(in: 1...9, using: &random)
             for (index, column) in entity.columns.enumerated() {
                 let isMentioned = Int.random(in: 0..<10, using: &random) < share
@@ -122,12 +122,12 @@ struct SettlingCase {
                     values[index] =
                         "0c0e0000-0000-8000-8000-\(String(repeating: "0", count: 12 - digits.count))\(digits)"
                 } else if isRequired {
-                    isUnmet = true
+                    isIncomplete = true
                 } else {
                     values[index] = defaults[index]
                 }
             }
-            records.append(Record(ordinal: ordinal, values: values, mentioned: mentioned, isUnmet: isUnmet))
+            records.append(Record(ordinal: ordinal, values: values, mentioned: mentioned, isIncomplete: isIncomplete))
         }
     }
 
@@ -171,7 +171,7 @@ struct SettlingCase {
                 identifier.allSatisfy { areSame(object[$0], record.values[$0]) }
             }
             guard let found else {
-                if record.isUnmet {
+                if record.isIncomplete {
                     outcome.rejects[record.ordinal] = true
                 } else {
                     outcome.objects.append(record.values)

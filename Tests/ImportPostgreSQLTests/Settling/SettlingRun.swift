@@ -27,7 +27,7 @@ struct SettlingRun {
         // Staging can be begun again, too.
         texts += upsert.stageTables + upsert.stageTables
         let rows = test.records.shuffled(using: &random).map { record in
-            "(\(record.ordinal), 0, \(masks(record, entity)), \(record.isUnmet), \(literals(record.values, entity)))"
+            "(\(record.ordinal), 0, \(masks(record, entity)), \(record.isIncomplete), \(literals(record.values, entity)))"
         }
         if !rows.isEmpty {
             let columns = upsert.stageColumns.joined(separator: ", ")

@@ -249,7 +249,7 @@ struct ChunkRowsTests {
         )
         let uuid = JSONValue.string("00000000-0000-0000-0000-000000000001")
         try rows.add((0..<count).map { $0 % 2 == 0 ? uuid : nil })
-        try rows.add((0..<count).map { [0, 62, 63, 126, 129].contains($0) ? uuid : nil }, isUnmet: true)
+        try rows.add((0..<count).map { [0, 62, 63, 126, 129].contains($0) ? uuid : nil }, isIncomplete: true)
         // What was made for the object is not mentioned.
         try rows.add((0..<count).map { [1, 64, 127].contains($0) ? uuid : nil }, generated: [64])
         var chunk = try ChunkRows(staging: rows.plan, table: "stage", JobOptions())

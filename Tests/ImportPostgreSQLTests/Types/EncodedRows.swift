@@ -26,7 +26,7 @@ struct EncodedRows {
     /// Adds a row of values as a record might have them, in the order of the attributes; nil where it has none.
     ///
     /// Texts are in turn in the chunk's bytes and in the batch's.
-    mutating func add(_ values: [JSONValue?], generated: Set<Int> = [], isUnmet: Bool = false) throws {
+    mutating func add(_ values: [JSONValue?], generated: Set<Int> = [], isIncomplete: Bool = false) throws {
         let (firstCell, firstWord) = (cells.count, presence.count)
         presence += [UInt64](repeating: 0, count: (values.count + 63) / 64)
         for (index, value) in values.enumerated() {
@@ -57,7 +57,7 @@ struct EncodedRows {
                 ordinal: Int64(rows.count + 1),
                 firstCell: firstCell,
                 firstPresenceWord: firstWord,
-                unmet: isUnmet ? 0 : -1
+                insertReject: isIncomplete ? 0 : -1
             )
         )
     }

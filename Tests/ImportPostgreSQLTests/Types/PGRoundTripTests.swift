@@ -255,7 +255,7 @@ struct PGRoundTripTests {
             identifier: ["a"]
         )
         try rows.add([.string("x"), nil])
-        try rows.add([.string("y"), .string("z")], isUnmet: true)
+        try rows.add([.string("y"), .string("z")], isIncomplete: true)
         try rows.add([.string(String(repeating: "k", count: 2_601)), nil])
         try rows.add([.string(String(repeating: "k", count: 2_600)), nil])
         try database.query(

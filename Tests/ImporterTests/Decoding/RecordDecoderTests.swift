@@ -94,8 +94,8 @@ struct RecordDecoderTests {
         let batch = DecodedRecords(records, by: &decoder).batch
         let mayMerge = onConflict == .merge || onConflict == .ignore
         #expect(batch.rows.map(\.ordinal) == (mayMerge ? [1, 2] : [1]))
-        #expect(batch.rows.map(\.unmet) == (mayMerge ? [-1, 0] : [-1]))
-        #expect(batch.unmet.map(\.ordinal) == (mayMerge ? [2] : []))
+        #expect(batch.rows.map(\.insertReject) == (mayMerge ? [-1, 0] : [-1]))
+        #expect(batch.insertRejects.map(\.ordinal) == (mayMerge ? [2] : []))
         #expect(batch.rejects.map(\.ordinal) == (mayMerge ? [3, 4] : [2, 3, 4]))
         // Also what would only be missed later belongs to a record that is rejected now.
         #expect(batch.rejects.last?.errors.map(\.keyPath).sorted() == ["key", "must"])

@@ -147,7 +147,7 @@ struct StoreFollowerTests {
         let job = try LibraryImport(LibraryImport.items(1))
         _ = try job.pipeline().run()
         let follower = try StoreFollower(store: job.store)
-        let count = Int(MergeLog.keptEntries + 2 * MergeLog.trimmedEntries)
+        let count = Int(MergeLog.storedEntries + 2 * MergeLog.trimmedEntries)
         let more = try job.directory.write(LibraryImport.items(count), to: "more.json")
         _ = try ImportPipeline(
             sources: [more],
@@ -156,7 +156,7 @@ struct StoreFollowerTests {
             run: RunOptions(commitEvery: 1)
         ).run()
         let kept = try Int(StoreContent.query(job.store, "SELECT count(*) FROM _import_merge")) ?? 0
-        #expect((MergeLog.keptEntries..<MergeLog.keptEntries + MergeLog.trimmedEntries).contains(Int64(kept)))
+        #expect((MergeLog.storedEntries..<MergeLog.storedEntries + MergeLog.trimmedEntries).contains(Int64(kept)))
         let merges = try follower.pollAll()
         #expect(merges.map(\.needsRefresh) == [true])
         #expect(merges.first?.changes.isEmpty == true)

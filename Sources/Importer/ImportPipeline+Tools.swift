@@ -5,11 +5,11 @@ import ImportSources
 
 /// What can be done with sources besides importing them.
 extension ImportPipeline {
-    /// Only cuts sources into numbered chunks in a directory; blocks this thread as long.
+    /// Splits sources into numbered chunks in a directory, and imports nothing; blocks the calling thread.
     ///
-    /// Resumes when the directory holds the beginning of the same split.
+    /// Resumes if the directory holds the beginning of the same split.
     ///
-    /// - Throws: `ImportError`. Chunks that are sealed stay, and the same call resumes.
+    /// - Throws: `ImportError`; complete chunks are kept, and the same call resumes.
     public static func split(
         sources: [any FileLocation],
         to directory: any FileLocation,
@@ -29,11 +29,11 @@ extension ImportPipeline {
         return try progress.ending { try tool.split(sources.map(\.filePath)) }
     }
 
-    /// Only cuts sources into numbered chunks in a directory.
+    /// Splits sources into numbered chunks in a directory, and imports nothing.
     ///
-    /// Resumes when the directory holds the beginning of the same split. Cancelling the task interrupts it.
+    /// Resumes if the directory holds the beginning of the same split. Cancelling the task interrupts the split.
     ///
-    /// - Throws: `ImportError`. Chunks that are sealed stay, and the same call resumes.
+    /// - Throws: `ImportError`; complete chunks are kept, and the same call resumes.
     public static func split(
         sources: [any FileLocation],
         to directory: any FileLocation,
@@ -55,9 +55,9 @@ extension ImportPipeline {
         }
     }
 
-    /// Infers a model from all records of `sources`, keeping nothing else; blocks this thread as long.
+    /// Infers a model from all records of `sources`, without importing them; blocks the calling thread.
     ///
-    /// - Throws: `ImportError`, also when the sources are not sound to their end.
+    /// - Throws: `ImportError`, also when a source is incomplete or is not JSON to its end.
     public static func infer(
         sources: [any FileLocation],
         job: JobOptions,
@@ -75,11 +75,11 @@ extension ImportPipeline {
         return try progress.ending { try tool.infer(sources.map(\.filePath)) }
     }
 
-    /// Infers a model from all records of `sources`, keeping nothing else.
+    /// Infers a model from all records of `sources`, without importing them.
     ///
-    /// Cancelling the task interrupts it.
+    /// Cancelling the task interrupts the inference.
     ///
-    /// - Throws: `ImportError`, also when the sources are not sound to their end.
+    /// - Throws: `ImportError`, also when a source is incomplete or is not JSON to its end.
     public static func infer(
         sources: [any FileLocation],
         job: JobOptions = JobOptions(),

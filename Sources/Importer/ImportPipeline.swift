@@ -8,21 +8,21 @@ import ImportSources
 import Synchronization
 
 // More than 300 lines: half of them document its initialisers and the two forms, in a task and on a thread, of what it does.
-/// The whole journey: sources, chunks, workers, store.
+/// Imports JSON sources into a store.
 ///
-/// It is run once. `progress` may be read and `interruption` used from any thread and task meanwhile.
+/// Create one pipeline per run and call `run()`. You can read `progress` and use `interruption` from any thread or task meanwhile.
 public final class ImportPipeline: Sendable {
-    /// Shared with observers.
+    /// The progress of the run, for observers.
     public let progress = ImportProgress()
-    /// Shared with callers that may stop it.
+    /// Interrupts the run when requested.
     public let interruption = Interruption()
-    /// Announces every commit.
+    /// The center that posts a notification of every commit.
     public let merges: MergeCenter
 
-    /// The number, in its store, of the job that the run has begun or goes on with.
+    /// The number, in the store, of the job that the run has started or resumed.
     ///
-    /// It is nil before there is one, and where the run has ended because the store's file is no longer at its path: what is there
-    /// now is another's.
+    /// It is nil before the job is started, and if the run failed because the store's file is no longer at its path; a file that is
+    /// there now belongs to someone else.
     public var job: Int64? { begunJob.withLock { $0 } }
     private let begunJob = Mutex<Int64?>(nil)
     /// Whether it has been run, or has read what can be read once only.
@@ -89,15 +89,15 @@ public final class ImportPipeline: Sendable {
         self.merges = merges
     }
 
-    /// Prepares an import of `sources` into `store`; nothing is touched before `run`.
+    /// Prepares an import of `sources` into `store`; nothing is read or written before `run`.
     ///
     /// - Parameters:
     ///   - sources: paths or URLs of files, `-` for standard input, or one chunk directory.
-    ///   - store: where the SQLite file is; created if it does not exist.
-    ///   - job: what the result depends on.
-    ///   - run: what it does not depend on.
-    ///   - transformers: those that the model names. The store keeps their names alone: give the same at every resume.
-    ///   - merges: where commits are announced.
+    ///   - store: the location of the SQLite file, which is created if it does not exist.
+    ///   - job: the options that determine the imported rows.
+    ///   - run: the options that do not.
+    ///   - transformers: the transformers that the model names. The store keeps only their names: pass the same at every resume.
+    ///   - merges: the center that posts commits.
     public convenience init(
         sources: [any FileLocation],
         into store: any FileLocation,
@@ -111,21 +111,21 @@ public final class ImportPipeline: Sendable {
 
     /// Prepares an import of a program's own records into `store`.
     ///
-    /// They are encoded as JSON that loses nothing, and imported as standard input is: split into chunks, coerced by the
-    /// model (or inferred), merged by identifiers, counted. Values that are fetched as what they were are equal to those given,
-    /// dates and decimals with all their digits, unless a model has types with fewer.
+    /// Records are encoded as JSON without loss, and imported as standard input is: split into chunks, coerced by the model (or
+    /// inferred), merged by identifiers, counted. Values fetched as their original types are equal to the imported ones, dates and
+    /// decimals with all their digits, unless a model has types with fewer.
     ///
-    /// A resume needs a new pipeline with the same records from the first one on: what is committed already is compared by its
-    /// hash, and passed over. So they must be encoded the same each time, as dictionaries and sets are, which are sorted.
+    /// To resume, create a new pipeline with the same records from the first one on: those that are committed already are compared by
+    /// their hash and skipped. So records must be encoded the same each time. Dictionaries and sets are sorted for that.
     ///
     /// - Parameters:
-    ///   - records: iterated over once, on a thread of the import. An iterator that waits cannot be interrupted meanwhile.
-    ///   - entity: the entity that they are.
-    ///   - store: where the SQLite file is; created if it does not exist.
-    ///   - job: what the result depends on; its `records` and `entity` count for nothing.
-    ///   - run: what it does not depend on.
-    ///   - transformers: those that the model names.
-    ///   - merges: where commits are announced.
+    ///   - records: the records, iterated over once, on a thread of the import. While an iterator waits, it cannot be interrupted.
+    ///   - entity: the name of their entity.
+    ///   - store: the location of the SQLite file, which is created if it does not exist.
+    ///   - job: the options that determine the imported rows; `records` and `entity` are ignored.
+    ///   - run: the options that do not.
+    ///   - transformers: the transformers that the model names.
+    ///   - merges: the center that posts commits.
     public convenience init<Records: Sequence>(
         records: sending Records,
         entity: String,
@@ -140,19 +140,19 @@ public final class ImportPipeline: Sendable {
         self.init(request, store.filePath, run, transformers, merges, SourceOpener(records: given))
     }
 
-    /// Prepares an import of a program's own records, as they come, into `store`.
+    /// Prepares an import of a program's own records from an asynchronous sequence into `store`.
     ///
-    /// As with a `Sequence`; an import that is interrupted stops waiting and cancels the task that iterates. What the sequence
-    /// throws ends the source there: the records before it are imported, and the run fails.
+    /// Records are imported as those of a `Sequence`. An interrupted import stops waiting and cancels the task that iterates. If the
+    /// sequence throws, the source ends there: the records before are imported, and the run fails.
     ///
     /// - Parameters:
-    ///   - records: iterated over once, in a task, which is a few blocks of 64 KiB ahead of the import at most.
-    ///   - entity: the entity that they are.
-    ///   - store: where the SQLite file is; created if it does not exist.
-    ///   - job: what the result depends on; its `records` and `entity` count for nothing.
-    ///   - run: what it does not depend on.
-    ///   - transformers: those that the model names.
-    ///   - merges: where commits are announced.
+    ///   - records: the records, iterated over once, in a task that is at most a few blocks of 64 KiB ahead of the import.
+    ///   - entity: the name of their entity.
+    ///   - store: the location of the SQLite file, which is created if it does not exist.
+    ///   - job: the options that determine the imported rows; `records` and `entity` are ignored.
+    ///   - run: the options that do not.
+    ///   - transformers: the transformers that the model names.
+    ///   - merges: the center that posts commits.
     public convenience init<Records: AsyncSequence & Sendable>(
         records: Records,
         entity: String,
@@ -178,11 +178,11 @@ public final class ImportPipeline: Sendable {
     /// Prepares to resume the interrupted import of `store`.
     ///
     /// - Parameters:
-    ///   - store: where the SQLite file is.
-    ///   - run: what the result does not depend on.
-    ///   - maxErrors: how many rejects it may have from now on; nil to leave that as it is.
-    ///   - transformers: those that the import was started with.
-    ///   - merges: where commits are announced.
+    ///   - store: the location of the SQLite file.
+    ///   - run: the options that do not change the imported rows.
+    ///   - maxErrors: the new limit of rejects; nil to leave the limit as it is.
+    ///   - transformers: the transformers that the import was started with.
+    ///   - merges: the center that posts commits.
     public convenience init(
         resuming store: any FileLocation,
         run: RunOptions,
@@ -193,19 +193,19 @@ public final class ImportPipeline: Sendable {
         self.init(.resume(maxErrors), store.filePath, run, transformers, merges)
     }
 
-    /// Prepares to import the repaired records of rejects, as a job of its own that closes their entries.
+    /// Prepares to import repaired rejects from a file, as a job of its own that closes their entries.
     ///
-    /// A retry that was interrupted is resumed; one that is finished is not done again.
+    /// A retry that was interrupted is resumed; a finished one is not repeated.
     ///
     /// - Parameters:
-    ///   - file: the repair file, as `StoreInspection.exportRejects` writes it and a person has edited it; nil to try the
-    ///     stored records again as they are, under `model`.
-    ///   - store: where the SQLite file is.
-    ///   - model: to import with; nil for that of the rejects' job.
-    ///   - selection: which of the stored rejects, where there is no file; only open ones are retried.
-    ///   - run: what the result does not depend on.
-    ///   - transformers: those that the models name.
-    ///   - merges: where commits are announced.
+    ///   - file: the repair file, written by `StoreInspection.exportRejects` and edited; nil to import the stored records again as they
+    ///     are, under `model`.
+    ///   - store: the location of the SQLite file.
+    ///   - model: the model to import with; nil for the model of the rejects' job.
+    ///   - selection: the stored rejects to retry if there is no file; only open ones are retried.
+    ///   - run: the options that do not change the imported rows.
+    ///   - transformers: the transformers that the models name.
+    ///   - merges: the center that posts commits.
     public convenience init(
         retrying file: (any FileLocation)?,
         in store: any FileLocation,
@@ -224,18 +224,18 @@ public final class ImportPipeline: Sendable {
         )
     }
 
-    /// Prepares to import records of rejects that a program has repaired, as a job of its own that closes their entries.
+    /// Prepares to import rejects that a program has repaired, as a job of its own that closes their entries.
     ///
-    /// They are kept in a file beside the store until the retry is finished. So it can be resumed without them. Given once more,
-    /// all of them or those that are open still, they resume it, too. Without any record nothing is done.
+    /// The records are kept in a file beside the store until the retry is finished, so it can be resumed without them. Passing all of
+    /// them once more, or those that are still open, resumes it, too. Without any record nothing is done.
     ///
     /// - Parameters:
-    ///   - records: iterated over once, before the first of them is imported; at most one for each reject.
-    ///   - store: where the SQLite file is.
-    ///   - model: to import with; nil for that of the rejects' job.
-    ///   - run: what the result does not depend on.
-    ///   - transformers: those that the models name.
-    ///   - merges: where commits are announced.
+    ///   - records: at most one record for each reject; iterated over once, before the first of them is imported.
+    ///   - store: the location of the SQLite file.
+    ///   - model: the model to import with; nil for the model of the rejects' job.
+    ///   - run: the options that do not change the imported rows.
+    ///   - transformers: the transformers that the models name.
+    ///   - merges: the center that posts commits.
     public convenience init<Records: Sequence>(
         retrying records: sending Records,
         in store: any FileLocation,
@@ -248,15 +248,15 @@ public final class ImportPipeline: Sendable {
         self.init(.retry(request), store.filePath, run, transformers, merges)
     }
 
-    /// Prepares to carry on with the deletions that a job has withheld (``ImportReport/withheld``), without its sources.
+    /// Prepares to make the deletions that a job has withheld (``ImportReport/withheld``), without its sources.
     ///
     /// - Parameters:
-    ///   - job: the job's number in the store; it is finished, and was begun with ``JobOptions/mirror``.
-    ///   - store: where the SQLite file is.
-    ///   - options: what is allowed beyond the job's own; their scope counts for nothing.
-    ///   - run: what the result does not depend on; of these `durability` counts.
-    ///   - transformers: those that the model names.
-    ///   - merges: where what is deleted is announced.
+    ///   - job: the number of a finished job in the store that was started with ``JobOptions/mirror``.
+    ///   - store: the location of the SQLite file.
+    ///   - options: what is allowed beyond the job's own options; their scope is ignored.
+    ///   - run: the options that do not change the result; only `durability` is used.
+    ///   - transformers: the transformers that the model names.
+    ///   - merges: the center that posts the deletions.
     public convenience init(
         mirroring job: Int64,
         in store: any FileLocation,
@@ -270,24 +270,25 @@ public final class ImportPipeline: Sendable {
 
     /// The result of a run.
     public struct Outcome: Sendable {
-        /// What the job has done, all of its runs together.
+        /// The report of the job, over all of its runs.
         public let report: ImportReport
-        /// Whether the store had all of it already and no record was imported.
+        /// True if the job was finished before this run, so that no record was imported.
         public let wasAlreadyFinished: Bool
-        /// Whether the store had all of it already, and some of its objects are gone since; ``RunOptions/again`` imports it once more.
+        /// True if the job was finished before this run, and some of its objects have been deleted since; ``RunOptions/again`` imports them
+        /// again.
         public var isPartial = false
-        /// The indexes that were built though the store had all of it already.
+        /// The indexes that this run built although the job was finished before.
         public var builtIndexes: [String] = []
     }
 
-    /// Runs the import until it is finished, interrupted or failed, on a thread of its own and its workers.
+    /// Runs the import until it finishes, is interrupted or fails, on a thread of its own and its workers.
     ///
-    /// Cancelling the task interrupts the import as `interruption` does: the running commits are finished, and the job can be
-    /// resumed by another pipeline.
+    /// Cancelling the task interrupts the import as `interruption` does: running commits are finished, and another pipeline can resume
+    /// the job.
     ///
     /// - Returns: the report of the finished job.
-    /// - Throws: `CancellationError` when the task is cancelled, else `ImportError`: what was committed before stays, and the job can
-    ///   be resumed. With `.usage` when the pipeline has been run before, with `.noResources` when the system gives no thread.
+    /// - Throws: `CancellationError` when the task is cancelled, else `ImportError`: commits made before stay, and the job can be
+    ///   resumed. With `.usage` when the pipeline has been run before, with `.noResources` when the system gives no thread.
     public func run() async throws -> Outcome {
         try spend()
         do {
@@ -299,11 +300,11 @@ public final class ImportPipeline: Sendable {
         }
     }
 
-    /// Runs the import until it is finished, interrupted or failed, and blocks this thread as long.
+    /// Runs the import until it finishes, is interrupted or fails; blocks the calling thread.
     ///
     /// - Returns: the report of the finished job.
-    /// - Throws: `ImportError`: what was committed before stays, and the job can be resumed. With `.usage` when the pipeline
-    ///   has been run before.
+    /// - Throws: `ImportError`: commits made before stay, and the job can be resumed. With `.usage` when the pipeline has been run
+    ///   before.
     public func run() throws -> Outcome {
         try spend()
         return try importAll()
@@ -320,7 +321,7 @@ public final class ImportPipeline: Sendable {
         return destination
     }
 
-    /// - Parameter destination: the store, by its type, for which the import phase is specialised.
+    /// - Parameter destination: the store; the import phase is specialised for its type.
     func importAll(into destination: some RecordDestination) throws -> Outcome {
         try progress.ending {
             defer { destination.unlock() }
@@ -524,16 +525,16 @@ public final class ImportPipeline: Sendable {
         try JobResolver.check(model, transformers)
     }
 
-    /// Says what `run` would do, without making or changing anything; blocks this thread as long.
+    /// The plan of `run`, without changing anything; blocks the calling thread.
     ///
-    /// Of standard input the first MiB is read, and so the pipeline cannot be run afterwards.
+    /// If a source is standard input, its first MiB is read, so the pipeline cannot be run afterwards.
     ///
     /// - Throws: `ImportError`, as `run` would before its first record.
     public func plan() throws -> ImportPlan { ImportPlan(try look(interruption.child()), into: store, runOptions) }
 
-    /// Says what `run` would do, without making or changing anything.
+    /// The plan of `run`, without changing anything.
     ///
-    /// Of standard input the first MiB is read, and so the pipeline cannot be run afterwards.
+    /// If a source is standard input, its first MiB is read, so the pipeline cannot be run afterwards.
     ///
     /// - Throws: `ImportError`, as `run` would before its first record.
     public func plan() async throws -> ImportPlan {
@@ -543,19 +544,19 @@ public final class ImportPipeline: Sendable {
         }
     }
 
-    /// Says what `run` would do, and what it would make of the first records of new sources; blocks this thread as long.
+    /// The plan of `run`, with the result of importing the first records of new sources; blocks the calling thread.
     ///
-    /// These are imported into a store of their own in the temporary directory, which goes again. Of standard input the
-    /// first MiB is read, and so the pipeline cannot be run afterwards. A mirror is imported whole, into a copy of the store
-    /// there: what it would delete is known only then.
+    /// The records are imported into a temporary store in the temporary directory. If a source is standard input, its first MiB is read,
+    /// so the pipeline cannot be run afterwards. A mirror is imported whole, into a copy of the store there: its deletions are known
+    /// only then.
     ///
     /// - Throws: `ImportError`, as `plan` does.
     public func preview() throws -> ImportPreview { try preview(interruption.child()) }
 
-    /// Says what `run` would do, and what it would make of the first records of new sources.
+    /// The plan of `run`, with the result of importing the first records of new sources.
     ///
-    /// These are imported into a store of their own in the temporary directory, which goes again. Of standard input the
-    /// first MiB is read, and so the pipeline cannot be run afterwards.
+    /// The records are imported into a temporary store in the temporary directory. If a source is standard input, its first MiB is read,
+    /// so the pipeline cannot be run afterwards.
     ///
     /// - Throws: `ImportError`, as `plan` does.
     public func preview() async throws -> ImportPreview {

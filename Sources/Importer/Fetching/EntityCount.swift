@@ -2,15 +2,15 @@ import GRDB
 import ImportModel
 import ImportSQLite
 
-/// How many records an entity of a store has.
+/// The number of records of an entity in a store.
 public struct EntityCount: Sendable, Hashable, Codable {
     /// The entity's name.
     public let entity: String
     /// Its table.
     public let table: String
-    /// Its rows in the table, those of entities that inherit from it too, from whomever.
+    /// The number of its rows in the table, including those of its subentities and those that other programs have written.
     public let records: Int64
-    /// How many attributes it has, a column each.
+    /// The number of its attributes, each of which is a column.
     public let attributes: Int
 
     package init(entity: String, table: String, records: Int64, attributes: Int) {
@@ -22,7 +22,7 @@ public struct EntityCount: Sendable, Hashable, Codable {
 }
 
 extension StoreReader {
-    /// The store's entities with their counts, as one transaction sees them.
+    /// The store's entities with their counts, read in one transaction.
     ///
     /// - Throws: `ImportError` when the store cannot be read.
     public func entityCounts() throws -> [EntityCount] {

@@ -16,7 +16,7 @@ import ImportSources
 /// ```
 ///
 /// Dates decode as `Date`, decimals as `Decimal` (or `String`, with all their digits), binaries as `Data`, UUIDs as `UUID`, URIs as
-/// `URL`, JSON as whatever it holds, bitfields as an integer or an object of flags. Keys that have no attribute are missing.
+/// `URL`, JSON as the type of its value, bitfields as an integer or an object of flags. Keys without an attribute are missing.
 ///
 /// A relationship that is included is a key, too: a to-one decodes as an object or an optional, a to-many as an array.
 ///
@@ -33,22 +33,22 @@ import ImportSources
 /// }
 /// ```
 public protocol FetchableObject: Decodable {
-    /// The entity's name; the type's own, if nothing else is said.
+    /// The entity's name; by default the name of the type.
     static var entityName: String { get }
-    /// The relationships whose objects it has, as key paths (`lines.product`); none, if nothing else is said.
+    /// The relationships whose objects are fetched too, as key paths (`lines.product`); by default none.
     ///
-    /// In them decimals are numbers, and bitfields objects of flags.
+    /// In nested objects, decimals are numbers and bitfields are objects of flags.
     static var includedRelationships: [String] { get }
 }
 
 extension FetchableObject {
-    /// The type's own name.
+    /// The name of the type.
     public static var entityName: String { String(describing: Self.self) }
 
     /// None.
     public static var includedRelationships: [String] { [] }
 
-    /// All objects for which the predicate holds.
+    /// All objects that match the predicate.
     ///
     /// - Throws: `ImportError` when there is no such entity or attribute, or the store cannot be read; `RecordPredicateError` when the
     ///   predicate does not fit the entity; `DecodingError` when a record is no such object.
@@ -62,7 +62,7 @@ extension FetchableObject {
         try reader.fetch(Self.self, where: predicate, sortedBy: sort, offset: offset, limit: limit)
     }
 
-    /// The first of the objects for which the predicate holds; nil if there is none.
+    /// The first object that matches the predicate; nil if there is none.
     ///
     /// - Throws: as `fetchAll` does.
     public static func fetchFirst(
@@ -73,7 +73,7 @@ extension FetchableObject {
         try reader.first(Self.self, where: predicate, sortedBy: sort)
     }
 
-    /// How many objects there are for which the predicate holds.
+    /// The number of objects that match the predicate.
     ///
     /// - Throws: as `fetchAll` does.
     public static func fetchCount(in reader: StoreReader, where predicate: RecordPredicate? = nil) throws -> Int {
@@ -92,7 +92,7 @@ extension FetchableObject {
 }
 
 extension StoreReader {
-    /// The objects for which the predicate holds, in memory.
+    /// The objects that match the predicate, in memory.
     ///
     /// - Throws: as `FetchableObject.fetchAll(in:where:sortedBy:offset:limit:)` does.
     public func fetch<Object: FetchableObject>(
@@ -131,7 +131,7 @@ extension StoreReader {
         return objects
     }
 
-    /// The first of the objects for which the predicate holds; nil if there is none.
+    /// The first object that matches the predicate; nil if there is none.
     ///
     /// - Throws: as `fetch` does.
     public func first<Object: FetchableObject>(
@@ -155,20 +155,19 @@ extension StoreReader {
 
     // MARK: Without a type
 
-    /// The records for which the predicate holds, as values by the names of the attributes, in memory.
+    /// The records that match the predicate, as values by attribute name, in memory.
     ///
-    /// The values are as JSON has them: dates in ISO 8601, decimals with all their digits, binaries in base64. Where two
-    /// attributes have names that `String` takes for equal (`é` as one scalar and as two), the value is that of the first;
-    /// `records(_:attributes:)` has both.
+    /// The values are JSON values: dates in ISO 8601, decimals with all their digits, binaries in base64. If `String` considers the
+    /// names of two attributes equal (`é` as one scalar and as two), the value is that of the first; `records(_:attributes:)` has both.
     ///
     /// - Parameters:
     ///   - entity: the name of the entity.
-    ///   - includes: the relationships whose objects each record has, as key paths (`lines.product`): a to-many as an array, a
-    ///     to-one as an object or null.
-    ///   - predicate: what must hold for a record.
-    ///   - sort: what to sort by.
-    ///   - offset: how many records to pass over, from 0.
-    ///   - limit: how many records to read at most.
+    ///   - includes: the relationships whose objects are nested in each record, as key paths (`lines.product`): a to-many as an
+    ///     array, a to-one as an object or null.
+    ///   - predicate: the condition that records must match.
+    ///   - sort: the sort order.
+    ///   - offset: the number of records to skip.
+    ///   - limit: the maximum number of records.
     /// - Throws: `ImportError` when there is no such entity, attribute or relationship, or the store cannot be read;
     ///   `RecordPredicateError` when the predicate does not fit the entity.
     public func fetch(
@@ -205,7 +204,7 @@ extension StoreReader {
         return objects
     }
 
-    /// The first of the records for which the predicate holds; nil if there is none.
+    /// The first record that matches the predicate; nil if there is none.
     ///
     /// - Throws: as `fetch` does.
     public func first(
@@ -222,7 +221,7 @@ extension StoreReader {
     /// - Parameters:
     ///   - entity: the name of the entity.
     ///   - identifier: a value for each of the entity's identifying attributes, in their order.
-    ///   - includes: the relationships whose objects it has, as `fetch` does.
+    ///   - includes: the relationships whose objects are nested in it, as in `fetch`.
     /// - Throws: as `fetch` does; `ImportError` with `.usage` when the entity has no identifier, or one of other length.
     public func one(
         _ entity: String,
@@ -234,7 +233,7 @@ extension StoreReader {
         return try first(entity, where: predicate, including: includes)
     }
 
-    /// How many records there are for which the predicate holds.
+    /// The number of records that match the predicate.
     ///
     /// - Throws: as `fetch` does.
     public func count(_ entity: String, where predicate: RecordPredicate? = nil) throws -> Int {

@@ -4,8 +4,8 @@ import ImportModel
 
 /// Typed values of a record.
 extension Record {
-    /// The value of an attribute as any type that a `FetchableObject` may have it as: `Date`, `Decimal`, `UUID`, `Data`, `URL`,
-    /// numbers, texts, what its JSON holds; an optional where it may be null.
+    /// The value of an attribute as any type that a `FetchableObject` may have: `Date`, `Decimal`, `UUID`, `Data`, `URL`, numbers,
+    /// texts, the type of a JSON value; an optional if it may be null.
     ///
     /// ```swift
     /// let reader = try StoreReader(store: "people.sqlite")
@@ -16,10 +16,11 @@ extension Record {
     /// ```
     ///
     /// - Parameters:
-    ///   - attribute: its name.
-    ///   - type: what it is to be.
-    ///   - entity: the record's, all of whose attributes the record has (`RecordView.entity`, `StoreReader.entity(named:)`).
-    /// - Throws: `DecodingError` when there is no such attribute, it is null, or is something else.
+    ///   - attribute: the attribute's name.
+    ///   - type: the type to decode.
+    ///   - entity: the record's entity; the record has values for all of its attributes (`RecordView.entity`,
+    ///     `StoreReader.entity(named:)`).
+    /// - Throws: `DecodingError` when there is no such attribute, or its value is null or of another type.
     public func value<Value: Decodable>(
         _ attribute: String,
         as type: Value.Type = Value.self,
@@ -31,9 +32,9 @@ extension Record {
     /// The record as an object.
     ///
     /// - Parameters:
-    ///   - type: as a `FetchableObject` is decoded.
-    ///   - entity: the record's, all of whose attributes the record has.
-    /// - Throws: `DecodingError` when the record is no such object.
+    ///   - type: the type to decode, as a `FetchableObject`.
+    ///   - entity: the record's entity; the record has values for all of its attributes.
+    /// - Throws: `DecodingError` when the record does not fit the type.
     public func object<Object: Decodable>(
         as type: Object.Type = Object.self,
         of entity: EntityDescription
@@ -56,13 +57,13 @@ extension Record {
 }
 
 extension Record.Value {
-    /// The integer, if it is one; booleans and bitfields are integers.
+    /// The value if it is an integer, as booleans and bitfields are; otherwise nil.
     public var integerValue: Int64? {
         guard case .integer(let number) = self else { return nil }
         return number
     }
 
-    /// The number, if it is one; an integer of more than 53 bits is rounded.
+    /// The value if it is a number, otherwise nil; an integer of more than 53 bits is rounded.
     public var doubleValue: Double? {
         switch self {
         case .real(let number): number
@@ -71,13 +72,13 @@ extension Record.Value {
         }
     }
 
-    /// The text, if it is one; decimals and UUIDs, and dates as stored by default, are texts.
+    /// The value if it is a text, as decimals, UUIDs and, by default, dates are; otherwise nil.
     public var textValue: String? {
         guard case .text(let text) = self else { return nil }
         return text
     }
 
-    /// The bytes, if it is a binary.
+    /// The value if it is a binary; otherwise nil.
     public var dataValue: Data? {
         guard case .blob(let bytes) = self else { return nil }
         return Data(bytes)

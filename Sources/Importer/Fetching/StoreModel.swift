@@ -4,17 +4,19 @@ import ImportModel
 import ImportSQLite
 import ImportSources
 
-/// The model that a store holds: what an import without a model begins from, as a model file has it.
+/// The model of a store, in the form of a model file.
+///
+/// An import without a model starts from it.
 public struct StoreModel: Sendable {
     /// The entities, in the order in which their tables were first described.
     public let model: ModelDescription
-    /// What the model leaves out, in words.
+    /// Descriptions of what the model leaves out.
     public let notices: [String]
 
-    /// Reads it.
+    /// Reads the model of a store.
     ///
-    /// A table that no import has written is described by the declared types of its columns, where it is named or the
-    /// store has no others.
+    /// A table that no import has written is described by the declared types of its columns, if it is in `names` or the store has no
+    /// other tables.
     ///
     /// - Parameters:
     ///   - store: the SQLite file's path.

@@ -3,15 +3,15 @@ import ImportModel
 import ImportSources
 
 extension StoreReader {
-    /// Records, as they are stored.
+    /// The records of a request, with their stored values.
     ///
-    /// The objects that the request includes follow the attributes, a value of JSON for each relationship: `entity(for:)` says
-    /// which values there are.
+    /// The objects that the request includes follow the attributes, as one JSON value for each relationship. `entity(for:)` describes
+    /// the values.
     ///
     /// - Parameters:
-    ///   - request: which ones; without a limit, all of them are held in memory.
-    ///   - attributes: the names of the attributes whose values they have; all if it is nil, or the records' own where related
-    ///     objects are included. `rowid` is the row id.
+    ///   - request: the records to fetch; without a limit, all of them are held in memory.
+    ///   - attributes: the names of the attributes to read; nil for all, or for the records' own if related objects are included.
+    ///     `rowid` is the row id.
     /// - Throws: `ImportError` when there is no such entity, attribute or relationship, or the store cannot be read;
     ///   `RecordPredicateError` when the predicate does not fit the entity.
     public func records(_ request: FetchRequest, attributes: [String]? = nil) throws -> [Record] {
@@ -20,13 +20,15 @@ extension StoreReader {
         return records
     }
 
-    /// Calls `body` with each record, holding about a MiB of them at a time, and those of the last record's related objects.
+    /// Calls `body` with each record.
     ///
-    /// They are read in several short transactions, each of which sees the store as it is then. `body` is called in none, so
-    /// it may fetch too, however long that is. Where records must be sorted, their row ids are held in memory as well, 8 bytes
-    /// each; those that are deleted before their turn are left out.
+    /// About 1 MiB of records is in memory at a time, and the related objects of the last one.
     ///
-    /// - Returns: whether all records are from one state of the store: nobody committed anything meanwhile.
+    /// Records are read in several short transactions, each of which sees the store as it is then. `body` is called outside of them,
+    /// so it may fetch, too, and take its time. If records must be sorted, their row ids are in memory as well, 8 bytes each; records
+    /// that are deleted before they are read are left out.
+    ///
+    /// - Returns: true if all records are from one state of the store, as nothing was committed meanwhile.
     /// - Throws: as `records` does, and what `body` throws.
     @discardableResult
     public func forEachRecord(
@@ -57,7 +59,7 @@ extension StoreReader {
         }
     }
 
-    /// How many records there are, after offset and limit.
+    /// The number of records of a request, after offset and limit.
     ///
     /// - Throws: as `records` does.
     public func count(_ request: FetchRequest) throws -> Int {
@@ -65,21 +67,22 @@ extension StoreReader {
         return try RecordScan(request, RecordProjection(of: entity, attributes: []), in: self).count()
     }
 
-    /// Writes records out, in constant memory but for their row ids where they must be sorted, as `forEachRecord` does.
+    /// Writes records in a format.
     ///
-    /// JSON and NDJSON have the objects that the request includes nested in each record; what is nested in one record is held in
-    /// memory.
+    /// Memory is constant, except for row ids if records must be sorted, as in `forEachRecord`.
+    ///
+    /// In JSON and NDJSON, the objects that the request includes are nested in each record; those of one record are held in memory.
     ///
     /// - Parameters:
-    ///   - request: which ones.
-    ///   - attributes: the names of the attributes to write, in order; all if it is nil, or the records' own where related objects
-    ///     are included. `rowid` is the row id.
-    ///   - format: how they are written.
-    ///   - dates: how dates are written.
-    ///   - write: gets the bytes, about a MiB at a time, and at least once.
-    /// - Returns: whether all records are from one state of the store, as `forEachRecord` does.
-    /// - Throws: as `records` does, and what `write` throws; `ImportError` with `.usage` where related objects are included in a
-    ///   format that has no place for them.
+    ///   - request: the records to write.
+    ///   - attributes: the names of the attributes to write, in order; nil for all, or for the records' own if related objects are
+    ///     included. `rowid` is the row id.
+    ///   - format: the format of the output.
+    ///   - dates: the format of dates.
+    ///   - write: receives the bytes, about 1 MiB at a time, and is called at least once.
+    /// - Returns: true if all records are from one state of the store, as in `forEachRecord`.
+    /// - Throws: as `records` does, and what `write` throws; `ImportError` with `.usage` when related objects are included and the
+    ///   format cannot nest them.
     @discardableResult
     public func write(
         _ request: FetchRequest,
@@ -117,7 +120,7 @@ extension StoreReader {
         return isConsistent ?? true
     }
 
-    /// The entity of a request with an attribute for each value of its records: those of related objects are JSON.
+    /// The entity of a request, with an attribute for each value of its records; those for related objects are of the type JSON.
     ///
     /// - Throws: `ImportError` when there is no such entity or relationship, or the store cannot be read.
     public func entity(for request: FetchRequest) throws -> EntityDescription {
@@ -126,15 +129,15 @@ extension StoreReader {
         }
     }
 
-    /// Checks a predicate against an entity and what its relationships lead to.
+    /// Checks a predicate against an entity and the destinations of its relationships.
     ///
-    /// - Throws: `RecordPredicateError` when an attribute is not there, or is compared with something of another type;
+    /// - Throws: `RecordPredicateError` when an attribute does not exist, or is compared with a value of another type;
     ///   `ImportError` when there is no such entity, or the store cannot be read.
     public func check(_ predicate: RecordPredicate, for entity: String) throws {
         _ = try read { try predicate.compiled(for: self.entity(named: entity, $0)) }
     }
 
-    /// What the records of a request have; nil where the reader awaits its store, which does not have the entity yet.
+    /// The values that records of a request have; nil if the reader awaits its store, and the store does not have the entity yet.
     func contents(
         of request: FetchRequest,
         attributes: [String]? = nil,
@@ -148,9 +151,9 @@ extension StoreReader {
     /// So many bytes make a page.
     static let pageBytes = 1 << 20
 
-    /// The entity's attributes with these names, in this order; `rowid` is the row id.
+    /// The entity's attributes with the given names, in their order; `rowid` is the row id.
     ///
-    /// - Throws: `ImportError` with `.usage` when one is not there.
+    /// - Throws: `ImportError` with `.usage` when one does not exist.
     public func attributes(named names: [String], of entity: EntityDescription) throws -> [AttributeDescription] {
         try names.map { name in
             guard let attribute = entity.attribute(named: name) else {
@@ -162,7 +165,7 @@ extension StoreReader {
 }
 
 extension Record.Value {
-    /// About how much memory it takes.
+    /// The approximate size in memory.
     var byteCount: Int {
         switch self {
         case .null, .integer, .real: 16

@@ -6,7 +6,7 @@ import ImportSources
 extension StoreReader {
     /// Calls `body` on a thread of its own (after `NSManagedObjectContext.perform(_:)`).
     ///
-    /// - Parameter body: may call everything that reads the store. It is finished also when the task is cancelled meanwhile.
+    /// - Parameter body: may call all methods that read the store. It runs to its end even if the task is cancelled meanwhile.
     /// - Throws: `CancellationError` when the task is cancelled before it begins; `ImportError` with `.noResources` when the system
     ///   gives no thread; what `body` throws.
     public func perform<Result: Sendable>(
@@ -25,7 +25,7 @@ extension StoreReader {
         }
     }
 
-    /// The objects for which the predicate holds, in memory.
+    /// The objects that match the predicate, in memory.
     ///
     /// - Throws: as `FetchableObject.fetchAll(in:where:sortedBy:offset:limit:)` does; `CancellationError` when
     ///   the task is cancelled.
@@ -48,7 +48,7 @@ extension StoreReader {
         }
     }
 
-    /// The records for which the predicate holds, as values by the names of the attributes, in memory.
+    /// The records that match the predicate, as values by attribute name, in memory.
     ///
     /// - Throws: as the blocking form does; `CancellationError` when the task is cancelled.
     public func fetch(
@@ -74,7 +74,7 @@ extension StoreReader {
 }
 
 extension FetchableObject where Self: Sendable {
-    /// All objects for which the predicate holds, read on a thread of its own.
+    /// All objects that match the predicate, read on a thread of its own.
     ///
     /// - Throws: as the blocking form does; `CancellationError` when the task is cancelled.
     public static func fetchAll(
@@ -87,7 +87,7 @@ extension FetchableObject where Self: Sendable {
         try await reader.fetch(Self.self, where: predicate, sortedBy: sort, offset: offset, limit: limit)
     }
 
-    /// The first of the objects for which the predicate holds, read on a thread of its own; nil if there is none.
+    /// The first object that matches the predicate, read on a thread of its own; nil if there is none.
     ///
     /// - Throws: as `fetchAll` does.
     public static func fetchFirst(
@@ -98,7 +98,7 @@ extension FetchableObject where Self: Sendable {
         try await reader.fetch(Self.self, where: predicate, sortedBy: sort, limit: 1).first
     }
 
-    /// How many objects there are for which the predicate holds, counted on a thread of its own.
+    /// The number of objects that match the predicate, counted on a thread of its own.
     ///
     /// - Throws: as `fetchAll` does.
     public static func fetchCount(in reader: StoreReader, where predicate: RecordPredicate? = nil) async throws -> Int {

@@ -5,10 +5,12 @@ import ImportSQLite
 import ImportSources
 import Synchronization
 
-/// Reads records back from a store: the context that everything that fetches is handed (after `NSManagedObjectContext`).
+/// Reads records from a store.
 ///
-/// It has a connection of its own that only reads, never waits for an import, and sees whole commits only. It reads in
-/// short transactions, so nothing keeps the store's WAL from being checkpointed.
+/// Everything that fetches is passed a reader (after `NSManagedObjectContext`).
+///
+/// A reader has a read-only connection of its own, which never waits for an import and sees whole commits only. It reads in short
+/// transactions, so it never keeps the store's WAL from being checkpointed.
 public final class StoreReader: Sendable {
     /// The store's path.
     public let store: String
@@ -27,9 +29,9 @@ public final class StoreReader: Sendable {
 
     /// Opens a store.
     ///
-    /// The tables of a database that no import has written are entities of the columns' declared types.
+    /// In a database that no import has written, each table is an entity whose attributes have the declared types of its columns.
     ///
-    /// - Throws: `ImportError` with `.noInput` when there is none, or it has no tables; another when it cannot be read.
+    /// - Throws: `ImportError` with `.noInput` when there is no store, or it has no tables; another when it cannot be read.
     public convenience init(store: any FileLocation) throws {
         try self.init(store: store.filePath, opening: StoreConnection.reader)
     }
@@ -44,12 +46,12 @@ public final class StoreReader: Sendable {
         opened = Mutex(new)
     }
 
-    /// Opens a store that may be made only later, by an import in this process or another.
+    /// Opens a store that an import, in this process or another, may create later.
     ///
-    /// Until an import has made it, it reads as a store without entities, and an entity that it does not have yet reads as one
-    /// without records, whatever predicate and order are asked for. From then on it is read as any other.
+    /// Until an import has created the store, it has no entities. An entity that the store does not have yet has no records,
+    /// whatever the predicate and the order.
     ///
-    /// - Throws: `ImportError` when there is something that cannot be read as a store.
+    /// - Throws: `ImportError` when there is a file that cannot be read as a store.
     public init(awaiting store: any FileLocation) throws {
         self.store = store.filePath
         nothing = try DatabaseQueue()
@@ -77,26 +79,26 @@ public final class StoreReader: Sendable {
 
     /// The store's entities, with an attribute for each column of their tables, in the columns' order.
     ///
-    /// They are what the store's models say, the latest first to count. A column that no model knows, as somebody else's
-    /// program may add, becomes an optional attribute of its declared type, and so does one that refers to another row. An entity
-    /// whose table is not there yet, as while its model is inferred, is left out. Of entities that share a table, each has
-    /// the attributes that its rows may have.
+    /// They are described by the store's models, of which the latest has precedence. A column that no model describes, for example one
+    /// that another program has added, becomes an optional attribute of its declared type, and so does a column that refers to another
+    /// row. An entity whose table does not exist yet, for example while its model is inferred, is left out. Of entities that share a
+    /// table, each has the attributes that its rows may have.
     ///
     /// - Throws: `ImportError` when the store cannot be read.
     public var entities: [EntityDescription] {
         get throws { try read { try graph($0).entities.map(\.description) } }
     }
 
-    /// The entity with this name, or with this table.
+    /// The entity with the given name, or with the given table.
     ///
     /// - Throws: `ImportError` with `.noInput` when there is none.
     public func entity(named name: String) throws -> EntityDescription {
         try read { try entity(named: name, $0).description }
     }
 
-    /// The entity with this name, or with this table; nil where the reader awaits its store, which does not have it yet.
+    /// The entity with the given name or table; nil if the reader awaits its store, and the store does not have the entity yet.
     ///
-    /// - Throws: `ImportError` with `.noInput` when there is none, and none is awaited.
+    /// - Throws: `ImportError` with `.noInput` when there is none, and the store is not awaited.
     func awaitedEntity(named name: String) throws -> FetchedEntity? {
         try read { database in
             do {
@@ -107,7 +109,7 @@ public final class StoreReader: Sendable {
         }
     }
 
-    /// The entities as one transaction sees them, and how they relate to one another.
+    /// The entities and their relationships, read in one transaction.
     func graph(_ database: Database) throws -> StoredGraph {
         guard try nothing == nil || database.hasTable("_import_job") else { return StoredGraph() }
         let schemaVersion = try Int64.fetchOne(database, sql: "PRAGMA schema_version") ?? 0
@@ -122,7 +124,7 @@ public final class StoreReader: Sendable {
         return graph
     }
 
-    /// The entity with this name as one transaction sees it.
+    /// The entity with the given name, read in one transaction.
     func entity(named name: String, _ database: Database) throws -> FetchedEntity {
         let graph = try graph(database)
         let place = try graph.entities.map(\.description).place(ofEntityOrTable: name, in: store)
@@ -134,16 +136,15 @@ public final class StoreReader: Sendable {
     /// Calls `body` with the database in a transaction of its own, which sees one state of the store, between two commits
     /// (after GRDB's `DatabaseReader.read(_:)`).
     ///
-    /// Everything that GRDB can read can be read there. Nothing can be written, and no other reading method of this reader may
-    /// be called. While it lasts, the store's WAL grows with what an import commits. Where the reader still awaits its
-    /// store, the database is an empty one.
+    /// `body` can read with all of GRDB's methods. It cannot write, and must not call other reading methods of this reader. While it
+    /// runs, the store's WAL grows with each commit of an import. If the reader still awaits its store, the database is empty.
     ///
     /// - Throws: `ImportError` when the store cannot be read, or its file was replaced or deleted; what `body` throws.
     public func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
         try read(Interruption(), body)
     }
 
-    /// The same, which an interruption ends at once.
+    /// Reads as `read(_:)` does; an interruption ends it at once.
     func read<Result>(_ interruption: Interruption, _ body: (Database) throws -> Result) throws -> Result {
         if let opened = try openedStore() { return try opened.read(interruption, body) }
         guard let nothing else { throw ImportError(.storeNotFound, at: store, "is not open") }
@@ -153,7 +154,7 @@ public final class StoreReader: Sendable {
     /// Looks into what the store keeps of its imports, by this reader's connection.
     ///
     /// - Returns: nil while there is no store with an import.
-    /// - Throws: `ImportError` when there is something that cannot be read as a store.
+    /// - Throws: `ImportError` when there is a file that cannot be read as a store.
     package func inspection(_ interruption: Interruption) throws -> StoreInspection? {
         try openedStore().map { StoreInspection($0, interruption) }
     }

@@ -4,16 +4,16 @@ import ImportSQLite
 import ImportSources
 import Synchronization
 
-/// Follows the commits of imports into a store, from this process or another.
+/// Reports the commits of imports into a store, made by this process or another.
 ///
-/// What the commits changed is read from the store's log, in short read transactions that hold nobody up. Whatever comes
-/// while nobody asks becomes one notification, and one that asks for a refresh where the log does not go back far enough.
-/// A follower is meant for one reader; `follow(into:)` hands what it finds to any number of observers.
+/// A follower reads the changes of commits from the store's log, in short read transactions that block nobody. All commits of a job
+/// since the last call become one notification. If the log does not go back far enough, the notification requires a refresh.
+/// A follower serves one reader; `follow(into:)` passes the notifications on to any number of observers.
 public final class StoreFollower: Sendable {
     private struct State {
-        /// Nil while an awaited store is not there.
+        /// Nil until an awaited store exists.
         var opened: ReadOnlyStore?
-        /// Whether the store has had a log at the last look.
+        /// True if the store had a log when it was last read.
         var hasLog = false
         var position: StorePosition
         /// Changes when another connection has committed (<https://www.sqlite.org/pragma.html#pragma_data_version>).
@@ -35,7 +35,7 @@ public final class StoreFollower: Sendable {
     ///
     /// - Parameters:
     ///   - store: the SQLite file's path.
-    ///   - position: where to continue; nil to begin with what is committed from now on.
+    ///   - position: the position to continue from; nil to report only commits from now on.
     /// - Throws: `ImportError` when the store does not exist, is not an SQLite database, or is of a newer format.
     public init(store: any FileLocation, from position: StorePosition? = nil) throws {
         // Should another file take its place just now, the first look finds out.
@@ -46,14 +46,14 @@ public final class StoreFollower: Sendable {
         state = Mutex(State(opened: opened, position: position ?? end))
     }
 
-    /// Follows a store that may be made only later, by an import in this process or another.
+    /// Follows a store that an import, in this process or another, may create later.
     ///
-    /// Where it is not there yet, what comes first is the first commit of all.
+    /// If the store does not exist yet, the first notification is that of its first commit.
     ///
     /// - Parameters:
     ///   - store: the SQLite file's path.
-    ///   - position: where to continue; nil to begin with what is committed from now on.
-    /// - Throws: `ImportError` when there is something that is not an SQLite database, or is of a newer format.
+    ///   - position: the position to continue from; nil to report only commits from now on.
+    /// - Throws: `ImportError` when there is a file that is not an SQLite database, or is of a newer format.
     public init(awaiting store: any FileLocation, from position: StorePosition? = nil) throws {
         let opened = try ReadOnlyStore.ifThere(store.filePath)
         let end = try opened?.read { try MergeLog.end($0) }
@@ -62,12 +62,14 @@ public final class StoreFollower: Sendable {
         state = Mutex(State(opened: opened, position: position ?? end ?? .start))
     }
 
-    /// How far the store was followed: where a later follower continues.
+    /// The position after the last notification, from which a later follower can continue.
     public var position: StorePosition { state.withLock { $0.position } }
 
-    /// Looks whether anything was committed since the last time; meant to be called at most as often as a screen is drawn.
+    /// Checks for commits since the last call.
     ///
-    /// - Returns: what has changed; nil for nothing. It covers commits of one job, and others may follow at once.
+    /// Call it at most once per frame of the screen.
+    ///
+    /// - Returns: the changes of commits of one job; nil if there are none. Changes of other jobs may follow at once.
     /// - Throws: `ImportError` when the store cannot be read, was deleted or was replaced by another one.
     public func poll() throws -> MergeNotification? {
         try state.withLock { state in
@@ -105,21 +107,21 @@ public final class StoreFollower: Sendable {
 
     // MARK: Waiting
 
-    /// The notifications as they come, for `for try await`.
+    /// The notifications as an asynchronous sequence, for `for try await`.
     ///
-    /// It ends when the task is cancelled, and throws what `poll` throws.
+    /// The sequence ends when the task is cancelled, and throws what `poll` throws.
     public var notifications: Notifications { Notifications(follower: self) }
 
-    /// The notifications of a `StoreFollower` as they come.
+    /// The notifications of a `StoreFollower`, as an asynchronous sequence.
     public struct Notifications: AsyncSequence, Sendable {
         fileprivate let follower: StoreFollower
 
-        /// Begins to read; meant for one reader.
+        /// Creates the iterator; one reader may use it.
         public func makeAsyncIterator() -> Iterator {
             Iterator(follower: follower)
         }
 
-        /// Looks at the store no more often than a screen is drawn, and less often while nothing happens.
+        /// Polls the store at most once per frame of the screen, and less often while nothing is committed.
         public struct Iterator: AsyncIteratorProtocol {
             fileprivate let follower: StoreFollower
             private var pause = StoreFollower.shortestPause
@@ -149,9 +151,9 @@ public final class StoreFollower: Sendable {
         }
     }
 
-    /// Hands all notifications to a center, which posts them and feeds its sequences, until the task is cancelled.
+    /// Passes all notifications to a center, which posts them to its observers and sequences, until the task is cancelled.
     ///
-    /// The center's sequences end when this returns, unless an import uses it, too.
+    /// The center's sequences end when this method returns, unless an import uses the center, too.
     ///
     /// - Throws: what `poll` throws; `ImportError` with `.noResources` when the system gives no thread.
     public func follow(into center: MergeCenter) async throws {

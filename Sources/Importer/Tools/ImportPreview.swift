@@ -2,44 +2,44 @@ import ImportEngine
 import ImportModel
 import ImportSources
 
-/// What an import would do, and what it would make of the first records.
+/// The plan of an import, and the result of importing the first records.
 public struct ImportPreview: Sendable {
-    /// What would be done.
+    /// The plan of the import.
     public let plan: ImportPlan
-    /// What the first records come to; nil where nothing new would be imported, or chunks would be.
+    /// The result for the first records; nil if nothing new would be imported, or the source is a chunk directory.
     public let sample: Sample?
-    /// What a mirror would delete; nil for any other import.
+    /// The deletions of a mirror; nil for any other import.
     public var mirror: Mirror?
 
     /// The result of importing all of the sources into a copy of the store.
     public struct Mirror: Sendable {
-        /// What the import comes to, with ``ImportReport/deleted``, ``ImportReport/withheld`` and ``ImportReport/deletedList``.
+        /// The report of the import, with ``ImportReport/deleted``, ``ImportReport/withheld`` and ``ImportReport/deletedList``.
         public let report: ImportReport?
-        /// What stopped it, so that nothing would be deleted; nil where nothing did.
+        /// The reason for which the import stopped, so that nothing would be deleted; nil if it did not.
         public let message: MessageText?
     }
 
     /// The result of importing the beginning of the sources.
     public struct Sample: Sendable {
-        /// How many bytes of the sources were read, decompressed.
+        /// The number of bytes of the sources that were read, decompressed.
         public let bytes: Int64
-        /// Whether these are all of them.
+        /// True if the sources were read to their ends.
         public let isWhole: Bool
-        /// Whether the records are merged with the objects that the store has of their identifiers, as the import merges them; nil where
-        /// there are no identifiers, or no objects.
+        /// True if the records were merged with the store's objects with the same identifiers, as the import merges them; nil if there are no
+        /// identifiers or no objects.
         ///
-        /// It is false for a server, for a store of more than 256 MiB, and where the store is changed before: then the counts are those of
-        /// a new store.
+        /// It is false for a server, for a store of more than 256 MiB, and if the import changes the store first; then the counts are those
+        /// of a new store.
         public let isMerged: Bool?
-        /// In the job's order.
+        /// The entities, in the job's order.
         public let entities: [Entity]
         /// The counts, errors and ledger of the sample.
         public let report: ImportReport?
-        /// What stopped the import of the sample; nil where nothing did.
+        /// The reason for which the import of the sample stopped; nil if it did not.
         public let message: MessageText?
     }
 
-    /// An entity as it would be.
+    /// An entity as the import would create or extend it.
     public struct Entity: Sendable {
         /// Its name, its table and its attributes.
         public let description: EntityDescription
@@ -49,7 +49,7 @@ public struct ImportPreview: Sendable {
 }
 
 extension ImportPreview: Encodable {
-    /// The plan's own keys, `sample` and `mirror`.
+    /// Writes the plan's keys, `sample` and `mirror`.
     public func encode(to encoder: any Encoder) throws {
         try plan.encode(to: encoder)
         var container = encoder.container(keyedBy: DataNameKey.self)

@@ -2,28 +2,28 @@ import Foundation
 import ImportModel
 import ImportSources
 
-/// A file with a model: JSON as `ModelDescription` reads it, or a model of Core Data as Xcode keeps it.
+/// A file with a model: JSON as `ModelDescription` reads it, or a Core Data model as Xcode stores it.
 ///
 ///     let file = try ModelFile(at: "Moody.xcdatamodeld")
 ///     let job = JobOptions(model: file.model)
 public struct ModelFile: Sendable {
     /// The model.
     public let model: ModelDescription
-    /// What a model of Core Data says that the model has not, in the file's order; none for JSON.
+    /// Parts of a Core Data model that `model` does not have, in the file's order; empty for JSON.
     public let notices: [ModelError.Mistake]
 
     /// The largest file that is read, in bytes.
     static let mostBytes = 64 << 20
 
-    /// Reads one.
+    /// Reads a model file.
     ///
     /// - Parameters:
     ///   - path: a file or pipe with JSON or the XML of Core Data's `contents`, an `.xcdatamodel`, or an `.xcdatamodeld`: its
     ///     current version, else its only one; `X.xcdatamodeld:NAME` names another.
-    ///   - keyStyle: how properties of Core Data are found in JSON that say nothing of it themselves.
-    ///   - transformers: those that JSON may name.
-    /// - Throws: `ImportError` with `.noInput` where there is no such file or version, with `.badInput` where it is not a model,
-    ///   then with all that is wrong in its `modelError`.
+    ///   - keyStyle: the keys in JSON of Core Data properties that do not name their own.
+    ///   - transformers: the transformers that JSON may name.
+    /// - Throws: `ImportError` with `.noInput` when there is no such file or version, with `.badInput` when it is not a model; its
+    ///   `modelError` then has all mistakes.
     public init(
         at path: String,
         keyStyle: CoreDataModel.KeyStyle = .any,

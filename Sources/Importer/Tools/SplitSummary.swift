@@ -1,18 +1,18 @@
-/// What a split has done.
+/// The result of a split.
 public struct SplitSummary: Sendable, Hashable, Codable {
-    /// Where the chunks are.
+    /// The path of the directory with the chunks.
     public let directory: String
-    /// How many there are.
+    /// The number of chunks.
     public let chunks: Int
-    /// Records in the chunks, passed-over ones included.
+    /// The number of records, including those that were passed over.
     public let records: Int64
-    /// Records that were passed over: too large, or nested too deeply.
+    /// The number of records that were passed over, as they are too large or nested too deeply.
     public let passedOver: Int64
-    /// Bytes of the sources, decompressed.
+    /// The size of the sources in bytes, decompressed.
     public let bytes: Int64
-    /// Values that are outside the record paths, counted by where they are.
+    /// The number of values outside the record paths, by key path.
     public let outside: [String: Int64]
-    /// The record paths at which nothing is in any source, not even an empty collection.
+    /// The record paths at which no source has anything, not even an empty collection.
     public let notFound: [String]
 
     enum CodingKeys: String, CodingKey {

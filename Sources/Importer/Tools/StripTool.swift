@@ -5,23 +5,23 @@ import ImportEngine
 import ImportSQLite
 import ImportSources
 
-/// Takes an import's bookkeeping out of a store, so that what is left is what its owner would have made.
+/// Removes the importer's bookkeeping from a store, so that only its own tables are left.
 ///
-/// A stripped store has its tables, rows, indexes and row ids as they were, in rollback-journal mode. What the bookkeeping was for is
-/// no longer possible: undoing, verifying and mirroring jobs, retrying rejects, telling where a row is from, and knowing what is in
-/// already. A later import treats its tables as tables that are there.
+/// A stripped store keeps its tables, rows, indexes and row ids, and is in rollback-journal mode. Undoing, verifying and mirroring
+/// jobs, retrying rejects, finding the source of a row, and knowing which sources are imported already need the bookkeeping, and are
+/// no longer possible. A later import treats the tables as existing ones.
 public struct StripTool: Sendable {
-    /// What was taken away.
+    /// The result of stripping a store.
     public struct Outcome: Sendable, Hashable, Codable {
-        /// How many tables.
+        /// The number of removed tables.
         public let tables: Int
-        /// How many rejects that were open.
+        /// The number of removed rejects that were open.
         public let rejects: Int64
-        /// The size of the store's file before, in bytes; nil of a server's schema.
+        /// The size of the store's file before, in bytes; nil for a server's schema.
         public let bytesBefore: Int64?
-        /// The size of the stripped file, in bytes; nil of a server's schema.
+        /// The size of the stripped file, in bytes; nil for a server's schema.
         public let bytesAfter: Int64?
-        /// False where `VACUUM` was left out, as it might have given rows other row ids
+        /// False if `VACUUM` was left out, as it might have changed row ids
         /// (<https://www.sqlite.org/lang_vacuum.html>).
         public let isCompact: Bool
 
@@ -51,26 +51,26 @@ public struct StripTool: Sendable {
     private let allowsLoss: Bool
     private let interruption: Interruption
 
-    /// Nothing is opened before it runs.
+    /// Prepares to strip a store; nothing is opened before `run`.
     ///
     /// - Parameters:
     ///   - store: the store's path.
-    ///   - allowsLoss: whether open rejects may go.
-    ///   - interruption: ends making a copy.
+    ///   - allowsLoss: true if open rejects may be removed.
+    ///   - interruption: interrupts the copying.
     public init(store: any FileLocation, allowsLoss: Bool = false, interruption: Interruption = Interruption()) {
         self.store = store.filePath
         self.allowsLoss = allowsLoss
         self.interruption = interruption
     }
 
-    /// Strips the store, or a copy of it; blocks this thread as long.
+    /// Strips the store, or a copy of it; blocks the calling thread.
     ///
-    /// The bookkeeping goes in one transaction: whenever it is killed, the store is as it was, or stripped.
+    /// The bookkeeping is removed in one transaction: if the process is killed, the store is as before, or stripped.
     ///
-    /// - Parameter copy: where to make a stripped copy, and leave the store as it is; nil to strip the store itself. No file is there.
-    /// - Throws: `ImportError`: `.noInput` where there is no store, or it has no bookkeeping; `.usage` where a job is unfinished,
-    ///   conflicts are open, or rejects are that may not go; `.inUse` where another import has the store; `.cannotCreate` where a
-    ///   file is in the copy's place.
+    /// - Parameter copy: the path of a stripped copy, where no file may exist; the store stays as it is. Nil to strip the store itself.
+    /// - Throws: `ImportError`: `.noInput` when there is no store, or it has no bookkeeping; `.usage` when a job is unfinished, conflicts
+    ///   are open, or rejects are open that may not be removed; `.inUse` when another import uses the store; `.cannotCreate` when a file
+    ///   exists at the path of the copy.
     public func run(to copy: String? = nil) throws -> Outcome {
         let destination = SQLiteDestination(store, durability: .full, interruption)
         try destination.checkIsThere()

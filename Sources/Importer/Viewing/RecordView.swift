@@ -7,16 +7,15 @@ import Synchronization
 
 import struct ImportEngine.FetchRequest
 
-/// A sorted, sectioned window on an entity's records that follows the merge notifications (after
+/// A sorted window on an entity's records, in sections, that is updated by merge notifications (after
 /// `NSFetchedResultsController`).
 ///
-/// It reads in short transactions of its own, so it never waits for an import and sees whole commits only. A notification
-/// that cannot touch the window does no query; one that does reads from the key of the window's first record on, which costs
-/// what the window costs, wherever it is in the whole, if an index has the order that is asked for. Records are passed
-/// over one by one (`OFFSET`, from whichever end is nearer) only where the view jumps, and where records before the window
-/// were changed or deleted whose positions are no longer known.
+/// A view reads in short transactions of its own, so it never waits for an import and sees whole commits only. Notifications
+/// outside the window run no query. Others re-read the window from the key of its first record: with an index on the sort
+/// order, the cost depends on the window's size, not on its position. Records are skipped one by one (`OFFSET`, from the nearer end)
+/// only if the view jumps, or if records before the window were changed or deleted whose positions are no longer known.
 ///
-/// A view is followed by one reader: each update is what makes the last one's snapshot the next.
+/// A view has one reader: each update applies to the snapshot of the one before.
 public final class RecordView: Sendable {
     private let reader: StoreReader
     private let request: FetchRequest
@@ -28,15 +27,15 @@ public final class RecordView: Sendable {
     /// What there is to look at meanwhile.
     private let shown: Mutex<(entity: EntityDescription, snapshot: RecordViewSnapshot)>
 
-    /// Opens a view, and reads what it shows.
+    /// Opens a view, and reads the records in its window.
     ///
-    /// In a reader that awaits its store, the view is empty until there are the store and the entity. The first notification of
-    /// the entity's records fills it.
+    /// If the reader awaits its store, the view is empty until the store and the entity exist. The first notification of the entity's
+    /// records fills it.
     ///
     /// - Parameters:
-    ///   - request: which records, in which order; its offset and limit are the window.
+    ///   - request: the records and their order; its offset and limit are the window.
     ///   - sectionKey: the attribute whose values make the sections; it must be the first one to sort by.
-    ///   - reader: the context to read in; several views may share one.
+    ///   - reader: the reader to use; several views may share one.
     /// - Throws: `ImportError` when the store has no such entity, the entity no such attribute or relationship, or the store cannot
     ///   be read; `RecordPredicateError` when the predicate does not fit the entity.
     public convenience init(_ request: FetchRequest, sectionKey: String? = nil, in reader: StoreReader) throws {
@@ -69,41 +68,44 @@ public final class RecordView: Sendable {
         try refresh()
     }
 
-    /// The entity whose records it shows; their values are in the order of its attributes, and related objects that the request
-    /// includes are attributes of JSON.
+    /// The entity of the view's records.
     ///
-    /// An import that restarts may remove it, and make it with other attributes. Until it does, it is what it was.
+    /// Their values are in the order of its attributes; related objects that the request includes are JSON attributes.
+    ///
+    /// An import that restarts may remove the entity and create it with other attributes. Until then it is the former one.
     public var entity: EntityDescription { shown.withLock { $0.entity } }
 
-    /// What the view shows now, without waiting for the store; nothing while the store does not have the entity.
+    /// The current snapshot, without waiting for the store; empty while the store does not have the entity.
     public var snapshot: RecordViewSnapshot { shown.withLock { $0.snapshot } }
 
-    /// What the view shows now, as objects.
+    /// The records of the current snapshot, as objects.
     ///
-    /// - Throws: `DecodingError` when a record is no such object.
+    /// - Throws: `DecodingError` when a record does not fit the type.
     public func objects<Object: Decodable>(as type: Object.Type = Object.self) throws -> [Object] {
         let (entity, snapshot) = shown.withLock { $0 }
         return try snapshot.records.map { try $0.object(as: type, of: entity) }
     }
 
-    /// Looks at everything again, as after changes that no notification reports: those of other programs.
+    /// Re-reads the view.
     ///
-    /// - Returns: what has changed, or nil if nothing has.
-    /// - Throws: `ImportError` when the store can no longer be read, was replaced or deleted, or the entity was made again
-    ///   without an attribute that the view needs; `RecordPredicateError` when the predicate no longer fits it.
+    /// Use it after changes that no notification reports, such as those of other programs.
+    ///
+    /// - Returns: the changes, or nil if there are none.
+    /// - Throws: `ImportError` when the store can no longer be read, was replaced or deleted, or the entity was created again without an
+    ///   attribute that the view needs; `RecordPredicateError` when the predicate no longer fits the entity.
     @discardableResult
     public func refresh() throws -> RecordViewUpdate? {
         try change { state, database in try lookAgain(&state, database) }
     }
 
-    /// Shows another part of the sorted whole.
+    /// Moves the window to another part of the sorted records.
     ///
-    /// From the window to one beside it, it reads by keys; from anywhere else it passes over the records before.
+    /// A window beside the current one is read by keys; for any other, the records before it are skipped.
     ///
     /// - Parameters:
-    ///   - offset: how many records to pass over, from 0.
-    ///   - limit: how many to show at most; as many as before if it is nil.
-    /// - Returns: what has changed, or nil if nothing has.
+    ///   - offset: the number of records before the window.
+    ///   - limit: the maximum number of records; nil for the current limit.
+    /// - Returns: the changes, or nil if there are none.
     /// - Throws: `ImportError` as `refresh` does.
     @discardableResult
     public func move(toOffset offset: Int, limit: Int? = nil) throws -> RecordViewUpdate? {
@@ -124,10 +126,10 @@ public final class RecordView: Sendable {
         }
     }
 
-    /// Takes in what a commit has changed.
+    /// Applies the changes of a commit.
     ///
-    /// - Parameter notification: from the `MergeCenter` of an import; in order, and all of them.
-    /// - Returns: what has changed, or nil if nothing has.
+    /// - Parameter notification: a notification of the `MergeCenter` of an import; pass all of them, in order.
+    /// - Returns: the changes, or nil if there are none.
     /// - Throws: `ImportError` as `refresh` does.
     @discardableResult
     public func merge(_ notification: MergeNotification) throws -> RecordViewUpdate? {
@@ -159,7 +161,7 @@ public final class RecordView: Sendable {
 
     // MARK: Totals
 
-    /// When the total is to be brought up to what it should be, on the view's clock; nil when it is.
+    /// The time, on the view's clock, at which the total must be counted again; nil if the total is current.
     var totalIsDue: Duration? { state.withLock { $0.total?.isDue } }
 
     /// Brings the total up to what it should be, if it is time to.
@@ -168,7 +170,7 @@ public final class RecordView: Sendable {
         return try recount()
     }
 
-    /// Brings the total up to what it should be.
+    /// Counts the total again.
     @discardableResult
     func recount() throws -> RecordViewUpdate? {
         guard totalIsDue != nil else { return nil }
@@ -207,7 +209,7 @@ public final class RecordView: Sendable {
         try read(Self.start(at: state.offset, state, database), source, &state, database)
     }
 
-    /// Where to read the window from if nothing is known of it: from the end, if that is nearer.
+    /// The position from which to read a window of which nothing is known: from the end, if that is nearer.
     static func start(at offset: Int, _ state: State, _ database: Database) throws -> WindowQuery.Start {
         guard offset > 0, let total = try state.total?.exact(database), total > offset, total - offset < offset else {
             return .offset(offset)

@@ -1,20 +1,20 @@
 import ImportEngine
 
-/// What makes one snapshot of a view the next one (after `NSFetchedResultsControllerDelegate`).
+/// The changes from one snapshot of a view to the next (after `NSFetchedResultsControllerDelegate`).
 ///
-/// As there, what goes is named by where it was in the old snapshot, and what comes by where it is in the new one;
-/// updates are of the old one. The records of sections that come or go are named too. Applied in this order, they are right
-/// for a table on a screen: take out the deleted records and those that move, replace the updated ones, take out the deleted
-/// sections, put in the inserted sections, and then the inserted records and those that move, each list in its order.
+/// As there, deletions and updates have positions in the old snapshot, insertions those in the new one. The records of inserted and
+/// deleted sections are listed, too. Apply them to a table on a screen in this order: remove the deleted records and those that
+/// move, replace the updated ones, remove the deleted sections, insert the inserted sections, and then the inserted records and those
+/// that move, each list in its order.
 public struct RecordViewChanges: Sendable, Hashable {
-    /// A section that comes.
+    /// A section that is inserted.
     public struct SectionInsertion: Sendable, Hashable {
-        /// Where it is in the new snapshot.
+        /// Its position in the new snapshot.
         public let index: Int
         /// Its name.
         public let name: Record.Value?
 
-        /// Whether index and name are the same, texts by their bytes.
+        /// True if index and name are the same; texts are compared by their bytes.
         public static func == (one: Self, other: Self) -> Bool {
             one.index == other.index && SectionName(one.name) == SectionName(other.name)
         }
@@ -25,44 +25,44 @@ public struct RecordViewChanges: Sendable, Hashable {
         }
     }
 
-    /// A record that comes.
+    /// A record that is inserted.
     public struct Insertion: Sendable, Hashable {
-        /// Where it is in the new snapshot.
+        /// Its position in the new snapshot.
         public let path: RecordIndexPath
         /// The record.
         public let record: Record
     }
 
-    /// A record that is elsewhere now, and may have changed too.
+    /// A record whose position has changed, and whose values may have changed, too.
     ///
-    /// The index path may be the same, where as many records have come before it as have gone. Out of a section that goes,
-    /// and into one that comes, nothing moves: that is a deletion and an insertion.
+    /// The index path may be the same, if as many records before it were inserted as were deleted. No record moves out of a deleted
+    /// section or into an inserted one: that is a deletion and an insertion.
     public struct Move: Sendable, Hashable {
-        /// Where it was in the old snapshot.
+        /// Its position in the old snapshot.
         public let source: RecordIndexPath
-        /// Where it is in the new snapshot.
+        /// Its position in the new snapshot.
         public let target: RecordIndexPath
         /// The record, as it is now.
         public let record: Record
-        /// Whether it has changed.
+        /// True if values of the record have changed.
         public let isUpdated: Bool
     }
 
-    /// A record that has changed and is where it was, but for those that come and go before it.
+    /// A record that has changed, but has not moved, apart from insertions and deletions before it.
     public struct Update: Sendable, Hashable {
-        /// Where it was in the old snapshot.
+        /// Its position in the old snapshot.
         public let path: RecordIndexPath
         /// The record, as it is now.
         public let record: Record
     }
 
-    /// The sections that go, where they were in the old snapshot, the first one first.
+    /// The deleted sections, by their index in the old snapshot, in ascending order.
     public internal(set) var deletedSections: [Int] = []
-    /// The sections that come, the first one first.
+    /// The inserted sections, in ascending order.
     public internal(set) var insertedSections: [SectionInsertion] = []
-    /// The records that go, where they were in the old snapshot, the first one first.
+    /// The deleted records, by their position in the old snapshot, in ascending order.
     public internal(set) var deletions: [RecordIndexPath] = []
-    /// The records that come, in the order of their indexes.
+    /// The inserted records, in the order of their index paths.
     public internal(set) var insertions: [Insertion] = []
     /// The records that move, in the order of their new index paths: as few as possible.
     public internal(set) var moves: [Move] = []
@@ -73,7 +73,9 @@ public struct RecordViewChanges: Sendable, Hashable {
     /// The new snapshot's total.
     public internal(set) var total = 0
 
-    /// Whether no section and no record comes, goes, moves or has changed; the total may be another.
+    /// True if no section or record was inserted, deleted, moved or updated.
+    ///
+    /// The total may have changed.
     public var isEmpty: Bool {
         deletedSections.isEmpty && insertedSections.isEmpty && deletions.isEmpty && insertions.isEmpty && moves.isEmpty
             && updates.isEmpty

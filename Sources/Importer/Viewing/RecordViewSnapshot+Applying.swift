@@ -1,5 +1,5 @@
 extension RecordViewSnapshot {
-    /// The next snapshot, made of this one and what changes.
+    /// The snapshot that results from applying changes to this one.
     ///
     /// - Returns: nil if the changes are not of this snapshot.
     public func applying(_ changes: RecordViewChanges) -> RecordViewSnapshot? {

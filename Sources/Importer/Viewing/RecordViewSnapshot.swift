@@ -1,25 +1,25 @@
 import ImportEngine
 
-/// What a view shows, all of its records from one moment.
+/// The records in a view's window, all from one state of the store.
 public struct RecordViewSnapshot: Sendable, Hashable {
     /// Records that are one after another and have the same section key (after `NSFetchedResultsSectionInfo`).
     public struct Section: Sendable, Hashable {
-        /// The section key of its records: the first one's, where their texts differ and the collation takes them for
-        /// the same; nil in a view without a section key.
+        /// The section key of its records: the first one's, if their texts differ and the collation considers them equal; nil in a view
+        /// without a section key.
         public let name: Record.Value?
-        /// Those of its records that are in the window, sorted.
+        /// Its records in the window, sorted.
         public let records: [Record]
 
-        /// Creates one.
+        /// Creates a section.
         public init(name: Record.Value?, records: [Record]) {
             self.name = name
             self.records = records
         }
 
-        /// How many of its records are in the window.
+        /// The number of its records in the window.
         public var count: Int { records.count }
 
-        /// Whether name and records are the same, texts by their bytes.
+        /// True if name and records are the same; texts are compared by their bytes.
         public static func == (one: Self, other: Self) -> Bool {
             SectionName(one.name) == SectionName(other.name) && one.records == other.records
         }
@@ -30,16 +30,16 @@ public struct RecordViewSnapshot: Sendable, Hashable {
         }
     }
 
-    /// The sections of which something is in the window, sorted; a view without a section key has one at most.
+    /// The sections with records in the window, sorted; a view without a section key has at most one.
     public let sections: [Section]
-    /// How many records of the sorted whole the window passes over, from 0.
+    /// The number of sorted records before the window.
     public let offset: Int
-    /// How many records the entity has in all, or how many the predicate holds for.
+    /// The number of all records of the entity, or of those that match the predicate.
     ///
-    /// Under a predicate they are counted at most once a second, so the number may be older than the records.
+    /// With a predicate it is counted at most once a second, so it may be older than the records.
     public let total: Int
 
-    /// Creates one.
+    /// Creates a snapshot.
     public init(sections: [Section] = [], offset: Int = 0, total: Int = 0) {
         self.sections = sections
         self.offset = offset
@@ -49,10 +49,10 @@ public struct RecordViewSnapshot: Sendable, Hashable {
     /// The records of all sections, sorted.
     public var records: [Record] { sections.flatMap(\.records) }
 
-    /// How many records are in the window.
+    /// The number of records in the window.
     public var count: Int { sections.reduce(0) { $0 + $1.count } }
 
-    /// The record that is there, if one does.
+    /// The record at an index path, or nil if there is none.
     public subscript(path: RecordIndexPath) -> Record? {
         guard sections.indices.contains(path.section) else { return nil }
         let records = sections[path.section].records

@@ -1,7 +1,7 @@
-/// One step of a view: what it shows now, and how that came out of what it showed before.
+/// An update of a view: its new snapshot, and the changes from the one before.
 public struct RecordViewUpdate: Sendable, Hashable {
-    /// What makes the snapshot before this one.
+    /// The changes from the snapshot before.
     public let changes: RecordViewChanges
-    /// What the view shows now.
+    /// The new snapshot.
     public let snapshot: RecordViewSnapshot
 }

@@ -2,22 +2,22 @@ import ImportEngine
 
 /// The updates of a view, for `for try await`.
 ///
-/// They come at most 60 times a second, and so that reading the store takes at most a twentieth of the time. Each reports
-/// everything that was committed since the one before: a slow reader gets fewer, and holds nothing up.
+/// There are at most 60 updates a second, and fewer if reading the store would take more than a twentieth of the time. Each has all
+/// commits since the one before: a slow reader gets fewer updates, and blocks nothing.
 public struct RecordViewUpdates: AsyncSequence, Sendable {
-    /// What comes.
+    /// The type of the elements.
     public typealias Element = RecordViewUpdate
 
     let view: RecordView
     /// Takes the notifications in.
     let take: @Sendable (NotificationBuffer) async -> Void
 
-    /// Begins to follow; meant for one reader.
+    /// Creates the iterator; one reader may use it.
     public func makeAsyncIterator() -> Iterator {
         Iterator(view: view, take)
     }
 
-    /// Reads the sequence; when it goes, nothing is taken in for it any more.
+    /// Iterates over the updates; when it is deinitialized, the view is no longer updated.
     public final class Iterator: AsyncIteratorProtocol {
         private let view: RecordView
         private let buffer = NotificationBuffer()
@@ -82,20 +82,19 @@ public struct RecordViewUpdates: AsyncSequence, Sendable {
 extension RecordView {
     /// The view's updates from now on, as an asynchronous sequence that ends with the notifications.
     ///
-    /// - Parameter notifications: from the `MergeCenter` of an import, or of another process.
+    /// - Parameter notifications: those of the `MergeCenter` of an import, or of a `StoreFollower`.
     public func updates<Notifications: AsyncSequence & Sendable>(
         following notifications: Notifications
     ) -> RecordViewUpdates where Notifications.Element == MergeNotification {
         RecordViewUpdates(view: self) { await $0.take(from: notifications) }
     }
 
-    /// Follows an import until it is over: calls `onChange` with each update.
+    /// Calls `onChange` with each update until the import is over.
     ///
     /// - Parameters:
-    ///   - notifications: from the `MergeCenter` of an import, or of another process.
-    ///   - isolation: where `onChange` is called: the caller's own isolation, if nothing else is said. The store is read
-    ///     elsewhere.
-    ///   - onChange: gets each update.
+    ///   - notifications: those of the `MergeCenter` of an import, or of a `StoreFollower`.
+    ///   - isolation: the actor that `onChange` is called on, by default that of the caller. The store is read elsewhere.
+    ///   - onChange: receives each update.
     /// - Throws: `ImportError` when the store can no longer be read, was replaced or deleted; what `onChange` throws.
     public func follow<Notifications: AsyncSequence & Sendable>(
         _ notifications: Notifications,

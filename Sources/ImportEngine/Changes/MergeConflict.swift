@@ -1,28 +1,28 @@
 import ImportSources
 
-/// What two sides have made of the same object and cannot both be kept: a line of a change set, or one that a store keeps.
+/// Changes of two sides to the same object that cannot both be applied: a line of a change set, or a conflict stored in a store.
 ///
-/// Values are those of the attributes and relationships that it is about; of all, where a side has deleted the object.
+/// Its values are those of the attributes and relationships in conflict, or of all if a side has deleted the object.
 public struct MergeConflict: Sendable, Hashable {
-    /// What the sides have done.
+    /// How the changes of the two sides conflict.
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
-        /// Both have changed the same attribute or relationship, and not to the same value.
+        /// Both have changed the same attribute or relationship, to different values.
         case bothChanged
         /// Ours has changed the object, theirs has deleted it.
         case changedDeleted
         /// Ours has deleted the object, theirs has changed it.
         case deletedChanged
-        /// Both have inserted the object, with other values.
+        /// Both have inserted the object, with different values.
         case bothInserted
-        /// Both have changed the order of a list, and not to the same one.
+        /// Both have changed the order of a list, in different ways.
         case order
-        /// Each is right by itself, and both together break a unique index or a foreign key.
+        /// Each change is valid by itself, but both together violate a unique index or a foreign key.
         case constraint
     }
 
     /// A value of an attribute or relationship.
     public enum Value: Sendable, Hashable {
-        /// Of an attribute; null also of a relationship to one object.
+        /// The value of an attribute, or null for a relationship to one object.
         case stored(StoredValue)
         /// The object that a relationship leads to.
         case object(ObjectReference)
@@ -30,7 +30,7 @@ public struct MergeConflict: Sendable, Hashable {
         case objects([ObjectReference])
         /// Objects without identifier.
         case values([OwnedValue])
-        /// What has become of the links of a many-to-many since the base.
+        /// Links of a many-to-many that were added and removed since the base.
         case links(added: [ObjectReference], removed: [ObjectReference])
     }
 
@@ -48,37 +48,37 @@ public struct MergeConflict: Sendable, Hashable {
         }
     }
 
-    /// How it is resolved.
+    /// The resolution of a conflict.
     public enum Take: Sendable, Hashable {
-        /// As it was before either.
+        /// The values of the base.
         case base
-        /// As ours has it: nothing is written.
+        /// The values of ours: nothing is written.
         case ours
-        /// As theirs has it.
+        /// The values of theirs.
         case theirs
-        /// These values; what is not named stays as ours has it.
+        /// The given values; all others stay as in ours.
         case values([Property])
     }
 
-    /// Its number, from 1: in its change set, or in the store that keeps it.
+    /// Its number, from 1, in its change set or its store.
     public var number: Int64 = 1
-    /// What the sides have done.
+    /// How the changes of the two sides conflict.
     public var kind: Kind
     /// The name of the object's entity.
     public var entity: String
     /// The object's identifier.
     public var identifier: ObjectReference
-    /// As it was; nil where there was no such object.
+    /// The values in the base; nil if the object did not exist.
     public var base: [Property]?
-    /// As the one side has it; nil where it has no such object.
+    /// The values in ours; nil if the object does not exist there.
     public var ours: [Property]?
-    /// As the other side has it; nil where it has no such object.
+    /// The values in theirs; nil if the object does not exist there.
     public var theirs: [Property]?
-    /// How it is resolved; nil while it is open.
+    /// The resolution; nil while the conflict is open.
     public var take: Take?
-    /// What leads from ours to the base, where the values do not say all of it.
+    /// The change from ours to the base, if the values do not cover it.
     public var toBase: ObjectChange?
-    /// What leads from ours to theirs, where the values do not say all of it.
+    /// The change from ours to theirs, if the values do not cover it.
     public var toTheirs: ObjectChange?
 
     package init(
@@ -105,9 +105,9 @@ public struct MergeConflict: Sendable, Hashable {
         self.toTheirs = toTheirs
     }
 
-    /// The change that resolves it, to be applied to ours; nil while it is open.
+    /// The change to ours that resolves the conflict; nil while it is open.
     ///
-    /// What is to stay as it is has a change that says nothing.
+    /// If nothing is to be changed, the change is empty.
     public var resolution: ObjectChange? {
         switch take {
         case nil: nil

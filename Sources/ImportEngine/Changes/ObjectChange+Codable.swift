@@ -29,7 +29,7 @@ extension ObjectReference: Codable {
 extension AttributeChange: Codable {
     private enum Keys: String, CodingKey { case name, old, new }
 
-    /// Reads the values that are there; one that is missing is not a null.
+    /// Reads the values that are present; a missing one is not a null.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Keys.self)
         func value(_ key: Keys) throws -> StoredValue? {
@@ -39,7 +39,7 @@ extension AttributeChange: Codable {
         self.init(try container.decode(String.self, forKey: .name), old: try value(.old), new: try value(.new))
     }
 
-    /// Writes the values that are there, with the name beside them.
+    /// Writes the values that are present, and the name.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Keys.self)
         try container.encode(name, forKey: .name)
@@ -70,7 +70,7 @@ extension ReferenceChange: Codable {
         }
     }
 
-    /// Writes the form that a change set has, with the name beside it.
+    /// Writes the form of a change set, and the name.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Keys.self)
         try container.encode(name, forKey: .name)
@@ -128,7 +128,7 @@ extension ObjectChange: Codable {
         case isContinued = "continued"
     }
 
-    /// Reads one change, without the entities of a change set: values are in the form that says their storage class.
+    /// Reads one change without the entities of a change set: values are in the form that has their storage class.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Keys.self)
         self.init(

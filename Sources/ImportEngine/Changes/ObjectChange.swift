@@ -1,16 +1,16 @@
 import ImportSources
 
-/// What has become of one object between two states of a store: one line of a change set, or a part of one.
+/// The change of one object between two states of a store: a line of a change set, or a part of one.
 ///
-/// An inserted object has new values only, a deleted one old values only. Of an updated one, what is not mentioned is the same in
-/// both states.
+/// An inserted object has only new values, a deleted one only old values. In an updated object, attributes and relationships that are
+/// not listed are the same in both states.
 public struct ObjectChange: Sendable, Hashable {
-    /// What has become of an object.
+    /// The kinds of changes.
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
         case inserted, updated, deleted
     }
 
-    /// What has become of it.
+    /// The kind of change.
     public var kind: Kind
     /// The name of its entity.
     public var entity: String
@@ -18,20 +18,20 @@ public struct ObjectChange: Sendable, Hashable {
     public var identifier: ObjectReference
     /// Its attributes in the model's order: all of an inserted or deleted object, of an updated one those that changed.
     public var attributes: [AttributeChange]
-    /// What it refers to.
+    /// The changed references.
     public var references: [ReferenceChange]
-    /// What has become of what it owns.
+    /// The changes of objects that it owns.
     public var relationships: [OwnedChange]
-    /// Objects that it owned before it was deleted and that have another owner now: they must not be deleted with it.
+    /// Objects that it owned before it was deleted and that now have another owner: they must not be deleted with it.
     public var moved: [MovedObjects]
-    /// The lists of it whose order is another one.
+    /// Its lists whose order has changed.
     public var order: [OrderChange]
-    /// Whether it says more of the object that the change before it is of.
+    /// True if the change continues the previous one, of the same object.
     ///
-    /// What has become of a very large object is told in several changes, so that none of them is too large.
+    /// The change of a very large object is divided into several changes, so that none of them is too large.
     public var isContinued: Bool
 
-    /// A change of an object, of which nothing is said beyond what is given.
+    /// Creates the change of an object.
     public init(
         _ kind: Kind,
         entity: String,
@@ -52,7 +52,7 @@ public struct ObjectChange: Sendable, Hashable {
         order = []
     }
 
-    /// Whether anything is said of the object itself, and not only of what it owns.
+    /// True if the object itself is changed, and not only objects that it owns.
     public var changesObject: Bool {
         kind != .updated || !attributes.isEmpty || !references.isEmpty || !order.isEmpty
             || relationships.contains { if case .values = $0.content { true } else { false } }
@@ -74,24 +74,24 @@ public struct NamedValue: Sendable, Hashable, Codable {
     /// Its value.
     public var value: StoredValue
 
-    /// A value of an attribute.
+    /// Creates the value of an attribute.
     public init(_ name: String, _ value: StoredValue) {
         self.name = name
         self.value = value
     }
 
-    /// Whether name and value are the same, byte by byte.
+    /// True if name and value are the same, byte by byte.
     public static func == (one: NamedValue, other: NamedValue) -> Bool {
         BytewiseString(one.name) == BytewiseString(other.name) && one.value == other.value
     }
 }
 
-/// An object as others refer to it: by the values of its identifier.
+/// A reference to an object by the values of its identifier.
 public struct ObjectReference: Sendable, Hashable {
     /// The attributes of its identifier, in the identifier's order.
     public var values: [NamedValue]
 
-    /// The object with these values.
+    /// Creates a reference to the object with the given values.
     public init(_ values: [NamedValue]) {
         self.values = values
     }
@@ -101,14 +101,14 @@ public struct ObjectReference: Sendable, Hashable {
 public struct AttributeChange: Sendable, Hashable {
     /// The attribute's name.
     public var name: String
-    /// Its value before; nil where this state lacks the attribute, or the object.
+    /// Its old value; nil if the attribute or the object is not in the old state.
     ///
     /// A null is ``StoredValue/null``.
     public var old: StoredValue?
-    /// Its value after.
+    /// Its new value; nil if the attribute or the object is not in the new state.
     public var new: StoredValue?
 
-    /// An attribute with its values.
+    /// Creates the change of an attribute.
     public init(_ name: String, old: StoredValue? = nil, new: StoredValue? = nil) {
         self.name = name
         self.old = old
@@ -116,44 +116,44 @@ public struct AttributeChange: Sendable, Hashable {
     }
 }
 
-/// What an object refers to in both states, by a relationship to objects that it does not own.
+/// The destinations of a relationship in both states, where the object does not own them.
 public struct ReferenceChange: Sendable, Hashable {
-    /// What a to-one leads to.
+    /// The destination of a to-one.
     public enum Target: Sendable, Hashable {
-        /// To nothing.
+        /// No object.
         case null
-        /// To an object, whether it is there or not.
+        /// An object, which may not exist.
         case object(ObjectReference)
     }
 
-    /// What has become of it.
+    /// The kind of change.
     public enum Content: Sendable, Hashable {
-        /// A to-one; nil where this state lacks the object.
+        /// The destination of a to-one; nil if the object is not in that state.
         case toOne(old: Target?, new: Target?)
-        /// A many-to-many.
+        /// The links of a many-to-many that were added and removed.
         case toMany(added: [ObjectReference], removed: [ObjectReference])
     }
 
     /// The relationship's name.
     public var name: String
-    /// What has become of it.
+    /// The kind of change.
     public var content: Content
 
-    /// A reference with its values.
+    /// Creates the change of a reference.
     public init(_ name: String, _ content: Content) {
         self.name = name
         self.content = content
     }
 }
 
-/// What has become of the objects that an object owns by one relationship.
+/// The changes of the objects that an object owns by one relationship.
 public struct OwnedChange: Sendable, Hashable {
     /// What has become of them.
     public enum Content: Sendable, Hashable {
-        /// Objects with identifier: those that changed, by their identifiers.
+        /// Changed objects with an identifier.
         case objects([ObjectChange])
-        /// Objects without identifier are a value of their owner: all of them, in their order, or by their values where they have
-        /// none. nil where this state lacks the owner.
+        /// All objects without identifier, which are a value of their owner: in their order, or sorted by their values if they have none;
+        /// nil if the owner is not in that state.
         case values(old: [OwnedValue]?, new: [OwnedValue]?)
     }
 
@@ -162,7 +162,7 @@ public struct OwnedChange: Sendable, Hashable {
     /// What has become of them.
     public var content: Content
 
-    /// What has become of the objects of a relationship.
+    /// Creates the changes of the objects of a relationship.
     public init(_ name: String, _ content: Content) {
         self.name = name
         self.content = content
@@ -171,28 +171,28 @@ public struct OwnedChange: Sendable, Hashable {
 
 /// An object without identifier, as a value of its owner.
 public struct OwnedValue: Sendable, Hashable, Codable {
-    /// A reference of it.
+    /// A reference of the object.
     public struct Reference: Sendable, Hashable, Codable {
         /// The relationship's name.
         public var name: String
         /// The object that it leads to; nil for none.
         public var target: ObjectReference?
 
-        /// A reference to an object.
+        /// Creates a reference to an object.
         public init(_ name: String, _ target: ObjectReference?) {
             self.name = name
             self.target = target
         }
     }
 
-    /// What it owns itself.
+    /// Objects that the object owns.
     public struct Owned: Sendable, Hashable, Codable {
         /// The relationship's name.
         public var name: String
         /// The objects.
         public var values: [OwnedValue]
 
-        /// Objects of a relationship.
+        /// Creates a relationship with its objects.
         public init(_ name: String, _ values: [OwnedValue]) {
             self.name = name
             self.values = values
@@ -203,10 +203,10 @@ public struct OwnedValue: Sendable, Hashable, Codable {
     public var attributes: [NamedValue]
     /// Its references.
     public var references: [Reference]
-    /// What it owns.
+    /// The objects that it owns.
     public var owned: [Owned]
 
-    /// An object with these values.
+    /// Creates an object with the given values.
     public init(_ attributes: [NamedValue], references: [Reference] = [], owned: [Owned] = []) {
         self.attributes = attributes
         self.references = references
@@ -214,30 +214,30 @@ public struct OwnedValue: Sendable, Hashable, Codable {
     }
 }
 
-/// Objects that a deleted object owned and that have another owner now.
+/// Objects that a deleted object owned and that now have another owner.
 public struct MovedObjects: Sendable, Hashable, Codable {
     /// The relationship's name.
     public var name: String
     /// The objects, by their identifiers.
     public var objects: [ObjectReference]
 
-    /// Objects of a relationship.
+    /// Creates a relationship with its objects.
     public init(_ name: String, _ objects: [ObjectReference]) {
         self.name = name
         self.objects = objects
     }
 }
 
-/// A list in both of its orders.
+/// A list with its order in both states.
 public struct OrderChange: Sendable, Hashable, Codable {
     /// The relationship's name.
     public var name: String
-    /// All of its objects before; nil where this state lacks the owner.
+    /// All of its objects in their old order; nil if the owner is not in the old state.
     public var old: [ObjectReference]?
-    /// All of its objects after.
+    /// All of its objects in their new order; nil if the owner is not in the new state.
     public var new: [ObjectReference]?
 
-    /// A list with its orders.
+    /// Creates the change of a list's order.
     public init(_ name: String, old: [ObjectReference]?, new: [ObjectReference]?) {
         self.name = name
         self.old = old

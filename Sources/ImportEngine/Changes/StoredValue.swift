@@ -10,14 +10,14 @@ public enum StoredValue: Sendable {
     case integer(Int64)
     /// REAL.
     case real(Double)
-    /// TEXT, which may have NULs in it.
+    /// TEXT, which may contain NUL.
     case text(String)
     /// TEXT that is not UTF-8.
     case textBytes([UInt8])
     /// BLOB.
     case blob([UInt8])
 
-    /// A TEXT of these bytes, whether they are UTF-8 or not.
+    /// Creates a TEXT of the given bytes, which may not be UTF-8.
     public init(text bytes: [UInt8]) {
         self = String(validating: bytes, as: UTF8.self).map { .text($0) } ?? .textBytes(bytes)
     }
@@ -33,7 +33,7 @@ public enum StoredValue: Sendable {
 }
 
 extension StoredValue: Hashable {
-    /// Whether storage class and bytes are the same.
+    /// True if storage class and bytes are the same.
     public static func == (one: StoredValue, other: StoredValue) -> Bool {
         switch (one, other) {
         case (.null, .null): true
@@ -97,7 +97,8 @@ extension StoredValue: Codable {
         }
     }
 
-    /// Writes null, an integer or a string as it is, and all else as an object with an escape: not every encoder tells `1.0` from `1`.
+    /// Writes null, an integer or a string as it is, and others as an object with an escape, as not every encoder distinguishes `1.0` from
+    /// `1`.
     public func encode(to encoder: any Encoder) throws {
         func escape(_ key: Escape, _ text: String) throws {
             var container = encoder.container(keyedBy: Escape.self)

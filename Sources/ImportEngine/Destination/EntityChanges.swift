@@ -1,6 +1,6 @@
 import ImportSources
 
-/// What happened to the objects of one entity.
+/// The changes of the objects of one entity.
 public struct EntityChanges: Sendable, Hashable {
     /// The entity's name.
     public let entity: String
@@ -8,40 +8,39 @@ public struct EntityChanges: Sendable, Hashable {
     public let table: String
     /// The entity's index in the job.
     package let position: Int
-    /// The row ids of new objects, as ranges in ascending order where they came in that order.
+    /// The row ids of inserted objects as ranges, in ascending order if they were inserted in that order.
     ///
-    /// Where there would be too many (`maximumRanges`, and fewer where they come from another process), those that are
-    /// closest become one, and so has row ids that did not change.
+    /// If there would be too many (`maximumRanges`, or fewer if they come from another process), the closest ranges are merged, and then
+    /// contain row ids that did not change.
     public private(set) var insertedRanges: [ClosedRange<Int64>] = []
-    /// The row ids of changed objects, likewise.
+    /// The row ids of updated objects, likewise.
     public private(set) var updatedRanges: [ClosedRange<Int64>] = []
-    /// The row ids of objects that are gone, likewise.
+    /// The row ids of deleted objects, likewise.
     ///
-    /// Others have the same identifier: they were merged into them, or their records are rejects now. A row id that is also
-    /// among the new or changed ones may be there or not: objects may go again that have just come, and the row ids that
-    /// become free are given to others.
+    /// They were merged into others with the same identifier, or their records became rejects. A row id that is also among the inserted
+    /// or updated ones may exist or not: an object may be deleted right after it was inserted, and its row id reused.
     public private(set) var deletedRanges: [ClosedRange<Int64>] = []
-    /// How many objects are new.
+    /// The number of inserted objects.
     public private(set) var inserted: Int64 = 0
-    /// How many objects have changed.
+    /// The number of updated objects.
     public private(set) var updated: Int64 = 0
-    /// How many objects are gone.
+    /// The number of deleted objects.
     public private(set) var deleted: Int64 = 0
-    /// Records whose object had all their values already.
+    /// The number of records whose object had all their values already.
     ///
-    /// Less than 0 where records that earlier notifications counted here turn out, when all are in, to have changed their
-    /// object or to be rejects.
+    /// It is negative if records that earlier notifications counted here turn out at the end to have changed their object, or to be
+    /// rejects.
     public package(set) var unchanged: Int64 = 0
-    /// Records left out: their object existed already, or what they would repair is repaired.
+    /// The number of records left out, as their object existed already or their reject was already repaired.
     ///
-    /// Less than 0 where records that earlier notifications counted here turn out to be rejects.
+    /// It is negative if records that earlier notifications counted here turn out to be rejects.
     public package(set) var ignored: Int64 = 0
-    /// Records that were not accepted.
+    /// The number of rejected records.
     public package(set) var rejected: Int64 = 0
-    /// What of it came from objects that were nested in records of any entity.
+    /// The part of these counts that is due to objects nested in records of any entity.
     public package(set) var nested = NestedCounts()
 
-    /// At most this many ranges are kept; scattered row ids must not fill the memory.
+    /// The maximum number of ranges, so that scattered row ids do not fill the memory.
     public static let maximumRanges = 10_000
     /// So many are kept of what one commit inserts, to know its rows one by one.
     package static let maximumRangesOfCommit = 1 << 18
@@ -80,7 +79,7 @@ public struct EntityChanges: Sendable, Hashable {
         (self.deleted, deletedRanges) = deleted
     }
 
-    /// Whether it says nothing.
+    /// True if nothing was changed or counted.
     public var isEmpty: Bool {
         inserted == 0 && updated == 0 && deleted == 0 && unchanged == 0 && ignored == 0 && rejected == 0
             && nested.isEmpty

@@ -1,4 +1,4 @@
-/// What a job has done to the objects of one entity up to some commit, in all of its runs.
+/// The counts of a job for one entity up to some commit, over all of its runs.
 ///
 /// `recordsRead` is always the sum of `inserted`, `updated`, `unchanged`, `ignored` and `rejected`.
 public struct EntityTotals: Sendable, Hashable {
@@ -6,23 +6,23 @@ public struct EntityTotals: Sendable, Hashable {
     public let entity: String
     /// The entity's table.
     public let table: String
-    /// Records that were read.
+    /// The number of records read.
     public package(set) var recordsRead: Int64 = 0
-    /// Objects that are new.
+    /// The number of inserted objects.
     public package(set) var inserted: Int64 = 0
-    /// Records that changed an object.
+    /// The number of records that changed an object.
     public package(set) var updated: Int64 = 0
-    /// Records whose object had all their values already.
+    /// The number of records whose object had all their values already.
     public package(set) var unchanged: Int64 = 0
-    /// Records left out: their object existed already, or what they would repair is repaired.
+    /// The number of records left out, as their object existed already or their reject was already repaired.
     public package(set) var ignored: Int64 = 0
-    /// Records that were not accepted.
+    /// The number of rejected records.
     public package(set) var rejected: Int64 = 0
-    /// Objects that were nested in records of any entity, beside those.
+    /// The counts of objects nested in records of any entity, which are not included in the others.
     public package(set) var nested = NestedCounts()
-    /// Rows in the entity's table, those from before the job too.
+    /// The number of rows in the entity's table, including those from before the job.
     ///
-    /// They are not counted but known, as long as nobody but imports inserts or deletes any.
+    /// It is computed, not counted: it is right as long as only imports insert and delete rows.
     public package(set) var rows: Int64 = 0
 
     package init(entity: String, table: String) {

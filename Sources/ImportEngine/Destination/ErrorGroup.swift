@@ -1,15 +1,15 @@
-/// Errors of a job that are alike: the same thing wrong at the same key path.
+/// Errors of a job that are alike: the same error at the same key path.
 public struct ErrorGroup: Sendable, Hashable, Codable {
-    /// Where the first of them was found.
+    /// The position of an error.
     public struct Place: Sendable, Hashable, Codable {
         /// The source's name.
         public let source: String
-        /// The value's first byte in the source, from 0, in decompressed bytes.
+        /// The offset of the value in the source, in decompressed bytes from 0.
         public let byteOffset: Int64
-        /// The record's number in the job, from 1.
+        /// The record's ordinal in the job, from 1.
         public let record: Int64
 
-        /// The position of an error: source, byte offset and ordinal.
+        /// Creates a position.
         public init(source: String, byteOffset: Int64, record: Int64) {
             self.source = source
             self.byteOffset = byteOffset
@@ -23,25 +23,25 @@ public struct ErrorGroup: Sendable, Hashable, Codable {
         }
     }
 
-    /// The key path of the group that takes all errors beyond the first 1,000 groups; its other texts are empty.
+    /// The key path of the group of all errors beyond the first 1,000 groups; its other texts are empty.
     public static let others = "…"
 
     /// The entity's name.
     public let entity: String
-    /// Where the values are in their records, array indices as `[]`; empty for the records themselves.
+    /// The key path of the values, with array indices as `[]`; empty for whole records.
     public let keyPath: String
-    /// What went wrong, as `CoercionError.Code` spells it.
+    /// The code of the error, as in `CoercionError.Code`.
     public let code: String
-    /// What the attribute asks for, in words.
+    /// The value that the attribute expects, in words.
     public let expected: String
-    /// What was there, in words.
+    /// The value that was found, in words.
     public let found: String
-    /// How many errors there are, in rejects and of values that became null.
+    /// The number of errors, in rejects and of values that became null.
     public let count: Int64
-    /// The first of them, in source order.
+    /// The position of the first error, in source order.
     public let first: Place
 
-    /// Creates one.
+    /// Creates a group of errors.
     public init(
         entity: String,
         keyPath: String,

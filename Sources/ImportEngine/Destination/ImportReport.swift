@@ -1,8 +1,8 @@
 import ImportModel
 
-/// What an import has done so far, with the keys that scripts rely on.
+/// The report of a job so far, with the keys that scripts rely on.
 public struct ImportReport: Sendable, Hashable, Codable {
-    /// Where a job is.
+    /// The state of a job.
     public enum State: String, Sendable, Hashable, Codable {
         case running
         case interrupted
@@ -10,52 +10,52 @@ public struct ImportReport: Sendable, Hashable, Codable {
         case failed
     }
 
-    /// Why a mirror has deleted nothing.
+    /// Reasons for which a mirror has deleted nothing.
     public enum WithheldReason: String, Sendable, Hashable, Codable, CaseIterable {
         /// The sources have no record of an entity that has objects in scope.
         case empty
-        /// Of some reject nobody can tell which object it is.
+        /// The identifier of some reject cannot be read.
         case rejects
-        /// More objects of one entity would go than may.
+        /// More objects of one entity would be deleted than allowed.
         case limit
     }
 
-    /// Records of one entity; read = inserted + updated + unchanged + ignored + rejected.
+    /// Counts of one entity; read = inserted + updated + unchanged + ignored + rejected.
     public struct Counts: Sendable, Hashable, Codable {
-        /// Records read, rejects included.
+        /// The number of records read, including rejects.
         public var recordsRead: Int64 = 0
-        /// Records that became new objects.
+        /// The number of records that became new objects.
         public var inserted: Int64 = 0
-        /// Records that changed an object.
+        /// The number of records that changed an object.
         public var updated: Int64 = 0
-        /// Records whose object had all their values already.
+        /// The number of records whose object had all their values already.
         public var unchanged: Int64 = 0
-        /// Records left out as their object existed already.
+        /// The number of records left out, as their object existed already.
         public var ignored: Int64 = 0
-        /// Records that were not accepted.
+        /// The number of rejected records.
         public var rejected: Int64 = 0
-        /// Nested objects and references in the records that were accepted, of any entity; = nestedInserted + nestedUpdated +
+        /// The number of nested objects and references in accepted records, of any entity; = nestedInserted + nestedUpdated +
         /// nestedUnchanged + nestedIgnored + linked.
         ///
-        /// This and what follows is nil where no entity of the job relates to another.
+        /// This count and those below are nil if no entity of the job relates to another.
         public var nested: Int64?
-        /// Nested objects that are new.
+        /// The number of new nested objects.
         public var nestedInserted: Int64?
-        /// Nested objects that changed a stored one.
+        /// The number of nested objects that changed a stored one.
         public var nestedUpdated: Int64?
-        /// Nested objects that were stored with all their values already.
+        /// The number of nested objects that were stored with all their values already.
         public var nestedUnchanged: Int64?
-        /// Nested objects left out, as their relationship says.
+        /// The number of nested objects left out, by the `onConflict` of their relationship.
         public var nestedIgnored: Int64?
-        /// References without more than an identifier.
+        /// The number of references by an identifier alone.
         public var linked: Int64?
-        /// Objects that were made for references to them.
+        /// The number of objects that were inserted for references to them.
         public var stubs: Int64?
-        /// Objects that are gone: surplus ones of a list without identifiers, orphans, those that the sources of a mirror no longer
-        /// have, and what a delete rule takes with them.
+        /// The number of deleted objects: surplus ones of a list without identifiers, orphans, those that the sources of a mirror no longer
+        /// have, and those that a delete rule deletes with them.
         public var deleted: Int64?
 
-        /// Starts with nothing.
+        /// Creates counts of zero.
         public init() {}
 
         package enum CodingKeys: String, CodingKey {
@@ -69,64 +69,63 @@ public struct ImportReport: Sendable, Hashable, Codable {
         }
     }
 
-    /// Where the job is.
+    /// The state of the job.
     public var state: State
     /// The job's number in the store, from 1.
     public var job: Int64
-    /// Records read, rejects included.
+    /// The number of records read, including rejects.
     public var recordsRead: Int64
-    /// Records that became new objects.
+    /// The number of records that became new objects.
     public var inserted: Int64
-    /// Records that changed an object.
+    /// The number of records that changed an object.
     public var updated: Int64
-    /// Records whose object had all their values already.
+    /// The number of records whose object had all their values already.
     public var unchanged: Int64
-    /// Records left out as their object existed already.
+    /// The number of records left out, as their object existed already.
     public var ignored: Int64
-    /// Records that were not accepted.
+    /// The number of rejected records.
     public var rejected: Int64
-    /// Rejects that were repaired and imported since; of a retry, those that it has repaired.
+    /// The number of rejects that were repaired and imported since; of a retry, those that it has repaired.
     public var repaired: Int64 = 0
-    /// Chunks that are cut.
+    /// The number of chunks that are cut.
     public var chunks = 0
-    /// Chunks that are committed.
+    /// The number of chunks that are committed.
     public var chunksDone = 0
-    /// Bytes of the sources whose records are committed, decompressed.
+    /// The number of bytes of the sources whose records are committed, decompressed.
     public var bytes: Int64 = 0
-    /// Time spent in all runs of the job.
+    /// The time spent in all runs of the job, in seconds.
     public var seconds: Double = 0
     /// Counts per entity name.
     public var entities: [String: Counts]
-    /// Entity, attribute (key path), kind of loss or change: how often.
+    /// The number of losses and changes by entity, attribute (key path) and kind.
     public var ledger: [String: [String: [String: Int64]]] = [:]
-    /// Relationship (`order.customer`): how many references lead to objects that are not there; nil where no entity relates to
-    /// another.
+    /// The number of dangling references by relationship (`order.customer`); nil if no entity relates to another.
     public var unresolved: [String: Int64]?
-    /// What was wrong with records, in the order in which it first came.
+    /// The errors of records, in the order of the first ones.
     public var errors: [ErrorGroup] = []
-    /// The sources, as they were given.
+    /// The sources, as passed to the import.
     public var sources: [String]
-    /// What stopped the job, where it failed; why nothing was accepted, where it is finished.
+    /// The reason for which the job failed; or, if it is finished, for which nothing was accepted.
     public var message: String?
-    /// The job that it undoes; nil where it is no undo.
+    /// The job that this job undoes; nil if it is not an undo.
     public var undoes: Int64?
-    /// The job that has undone it; nil where none has, or that one is undone itself.
+    /// The job that has undone this job; nil if there is none, or it is undone itself.
     public var undoneBy: Int64?
-    /// Changes of a patch, or of what undoes a job, that have deleted an object; objects that the sources of a mirror no longer have.
+    /// The number of changes of a patch or an undo that have deleted an object, or of objects that a mirror has deleted.
     ///
-    /// Of a patch or an undo, read = inserted + updated + deleted + unchanged + ignored + rejected. Of a mirror, those are counted
-    /// that a delete rule takes with others, too. Nil for any other job.
+    /// For a patch or an undo, read = inserted + updated + deleted + unchanged + ignored + rejected. A mirror also counts objects that a
+    /// delete rule deletes with others. Nil for any other job.
     public var deleted: Int64?
-    /// How many objects of a mirror are kept though the sources no longer have them; nil for any other job.
+    /// The number of objects that a mirror has kept although its sources no longer have them; nil for any other job.
     public var withheld: Int64?
-    /// Why they are kept; nil where none are.
+    /// The reason for which they are kept; nil if none are.
     public var withheldReason: WithheldReason?
-    /// The first 20 objects that the sources of a mirror no longer have, deleted or withheld; nil for any other job.
+    /// The first 20 objects that the sources of a mirror no longer have, deleted or kept; nil for any other job.
     public var deletedList: [MirroredObject]?
-    /// How often the store was not what the changes lead from: conflicts, by attribute or object; nil but for a patch or what undoes
-    /// one, as is the next.
+    /// The number of conflicts, by attribute or object, between the store and the old values of changes; nil if the job is not a patch or
+    /// an undo.
     public var conflicts: Int64?
-    /// The first 1,000 of these conflicts.
+    /// The first 1,000 of these conflicts; nil if the job is not a patch or an undo.
     public var conflictList: [PatchConflict]?
 
     package init(
@@ -187,9 +186,9 @@ public struct ImportReport: Sendable, Hashable, Codable {
         self.conflictList = conflictList
     }
 
-    /// Whether the job is finished and accepted nothing, or nothing of a record path, though something was to be accepted.
+    /// True if the job is finished but has accepted no record, or none of a record path.
     ///
-    /// Every record was rejected and none repaired since, or nothing is at a record path. The command then ends with 65.
+    /// Every record was rejected and none was repaired since, or nothing is at a record path. The command then ends with 65.
     public var tookNothing: Bool { state == .finished && message != nil }
 
     /// What a finished job says whose records were all rejected.

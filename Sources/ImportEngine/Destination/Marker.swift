@@ -1,29 +1,29 @@
 import ImportSources
 
-/// How far an import has come, in its sources' coordinates.
+/// The position of an import in its sources.
 ///
-/// It is kept in the store, and changes only together with the rows that it covers.
+/// It is stored in the store, and committed together with the rows that it covers.
 public struct Marker: Sendable, Hashable, Codable {
     /// The source's index in the job, from 0.
     public var source = 0
-    /// Just past the last committed record in the source, from 0, in decompressed bytes.
+    /// The offset just past the last committed record in the source, in decompressed bytes from 0.
     public var byteOffset: Int64 = 0
-    /// The last committed record's number in the job; 0 for none.
+    /// The ordinal of the last committed record in the job, from 1; 0 for none.
     public var recordOrdinal: Int64 = 0
-    /// The last committed record's record path.
+    /// The record path of the last committed record.
     public var recordPath = ""
     /// Where the chunk that is being committed begins in the source.
     package var chunkStart = SplitPosition.start
     /// What of that chunk is committed.
     package var chunkRecords = 0
     package var chunkHash = ""
-    /// Bytes of all sources up to the marker.
+    /// The number of bytes of all sources up to the marker.
     public var bytes: Int64 = 0
-    /// Chunks and commits of the job so far.
+    /// The number of chunks of the job so far.
     public var chunksDone = 0
-    /// Commits of the job so far.
+    /// The number of commits of the job so far.
     public var commits: Int64 = 0
-    /// Time spent on the job so far, in seconds.
+    /// The time spent on the job so far, in seconds.
     public var seconds = 0.0
 
     /// The beginning of a job.

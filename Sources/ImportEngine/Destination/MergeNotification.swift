@@ -1,30 +1,29 @@
-/// What one commit changed, or several in a row, sent after readers can see it.
+/// The changes of one commit, or of several in a row, sent after readers can see them.
 public struct MergeNotification: Sendable, Hashable {
-    /// The job's number in the store; where it covers commits of several jobs, that of the last one.
+    /// The number of the job in the store; if the notification covers commits of several jobs, that of the last one.
     public private(set) var job: Int64
-    /// The number of the last commit that it covers, in the job, from 1.
+    /// The number in the job, from 1, of the last commit that the notification covers.
     ///
-    /// What is done when all records are committed, making one object of rows with the same identifier for example, counts
-    /// for the job's last commit.
+    /// Changes made after all records are committed, such as merging rows with the same identifier, belong to the job's last commit.
     public private(set) var commit: Int64
-    /// What was changed, by entity; empty where `needsRefresh` is set.
+    /// The changes by entity; empty if `needsRefresh` is true.
     public private(set) var changes: [EntityChanges]
-    /// What the job has done up to there, by entity, in the model's order.
+    /// The totals of the job up to this commit, by entity, in the model's order.
     public private(set) var totals: [EntityTotals]
-    /// Where the job is after it.
+    /// The marker of the job after this commit.
     public private(set) var marker: Marker
-    /// Whether the job is finished with it.
+    /// True if the job is finished with this commit.
     public private(set) var isFinished: Bool
-    /// The numbers of all jobs that were finished in what it covers, for callers that wait for the end of one of them.
+    /// The numbers of all jobs that finished in the covered commits, for callers that wait for the end of one of them.
     ///
-    /// Where a `StoreFollower` asks for a refresh, those of all jobs that are finished in the store.
+    /// If a `StoreFollower` requires a refresh, the numbers of all finished jobs in the store.
     public private(set) var finishedJobs: Set<Int64>
-    /// Whether anything may have changed, so that followers must read everything again.
+    /// True if anything may have changed, so that followers must re-read everything.
     ///
-    /// So it is when an import restarts, which removes what it inserted, and for a `StoreFollower` that was away for
-    /// longer than the store's log goes back.
+    /// This is the case when an import restarts, which removes the rows that it inserted, and for a `StoreFollower` whose position is older
+    /// than the store's log.
     public private(set) var needsRefresh = false
-    /// Where it ends in the store's log, for a `StoreFollower` that continues from there.
+    /// The position in the store's log at which the notification ends; a `StoreFollower` can continue from it.
     public package(set) var position = StorePosition.start
 
     // More than seven parameters, as it is a plain value: one for each property.

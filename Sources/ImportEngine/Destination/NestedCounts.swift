@@ -1,28 +1,28 @@
-/// What happened to objects of an entity that were nested in records, and to the references to them.
+/// Counts of objects of an entity that were nested in records, and of references to them.
 ///
 /// `nested` is the sum of `inserted`, `updated`, `unchanged`, `ignored` and `linked`.
 public struct NestedCounts: Sendable, Hashable {
-    /// Nested objects, and references to objects, in records that were accepted.
+    /// The number of nested objects and references in accepted records.
     public package(set) var nested: Int64 = 0
-    /// Nested objects that are new.
+    /// The number of new nested objects.
     public package(set) var inserted: Int64 = 0
-    /// Nested objects that changed a stored one.
+    /// The number of nested objects that changed a stored one.
     public package(set) var updated: Int64 = 0
-    /// Nested objects that were stored with all their values already.
+    /// The number of nested objects that were stored with all their values already.
     public package(set) var unchanged: Int64 = 0
-    /// Nested objects left out, as their relationship says.
+    /// The number of nested objects left out, by the `onConflict` of their relationship.
     public package(set) var ignored: Int64 = 0
-    /// References without more than an identifier.
+    /// The number of references by an identifier alone.
     public package(set) var linked: Int64 = 0
-    /// Objects that were made for references to them.
+    /// The number of objects that were inserted for references to them.
     public package(set) var stubs: Int64 = 0
-    /// Objects that are gone: surplus ones of a list without identifiers, orphans, and what a delete rule takes with them.
+    /// The number of deleted objects: surplus ones of a list without identifiers, orphans, and those that a delete rule deletes with them.
     public package(set) var deleted: Int64 = 0
 
     /// Objects that were changed by what others say of them, which no count of records has.
     package var touched: Int64 = 0
 
-    /// Whether it says nothing.
+    /// True if all counts are 0.
     public var isEmpty: Bool { self == NestedCounts() }
 
     /// Starts with nothing.

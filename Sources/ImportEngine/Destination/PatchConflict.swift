@@ -1,36 +1,36 @@
-/// What of a store is not as a change leads from.
+/// A difference between the store and the old state that a change expects.
 public struct PatchConflict: Sendable, Hashable, Codable {
-    /// What is in the way.
+    /// The kind of difference.
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
-        /// The store has another value than the change leads from or to.
+        /// The store has neither the old nor the new value of the change.
         case changed
-        /// The object that is to be updated is not there.
+        /// The object to be updated does not exist.
         case missing
-        /// The object that is to be inserted is there, with other values.
+        /// The object to be inserted exists, with other values.
         case exists
-        /// The store's table refuses it: `UNIQUE`, `CHECK`, `NOT NULL`, a foreign key, or a trigger that raises.
+        /// The store's table refuses the change: `UNIQUE`, `CHECK`, `NOT NULL`, a foreign key, or a trigger that raises.
         case constraint
     }
 
-    /// A value of an attribute, or what a reference leads to.
+    /// A value of an attribute, or the destination of a reference.
     public enum Value: Sendable, Hashable {
-        /// What is stored.
+        /// The stored value.
         case stored(StoredValue)
         /// An object, by its identifier.
         case object(ObjectReference)
     }
 
-    /// What is in the way.
+    /// The kind of difference.
     public var kind: Kind
     /// The entity's name.
     public var entity: String
     /// The object's identifier.
     public var identifier: ObjectReference
-    /// The attribute or relationship; nil where it is about the object.
+    /// The attribute or relationship; nil if the conflict is about the whole object.
     public var attribute: String?
-    /// The value that the change leads from, where it is about an attribute.
+    /// The old value of the change, if the conflict is about an attribute.
     public var old: Value?
-    /// The value that the change leads to.
+    /// The new value of the change.
     public var new: Value?
     /// The value that the store has.
     public var stored: Value?

@@ -1,25 +1,25 @@
-/// What has become of a reject.
+/// The state of a reject.
 public enum RejectState: String, Sendable, Hashable, Codable, CaseIterable {
     /// Its record is not in the store.
     case open
     /// A retry has imported its record.
     case repaired
-    /// A retry's own: it stands for the reject whose record was tried in vain, which stays open.
+    /// A reject of a retry; the reject whose record was tried again stays open.
     case retried
-    /// Its job is undone; where that is undone, it is open again.
+    /// Its job is undone; if the undo is undone, it is open again.
     case undone
 }
 
-/// Which rejects are meant.
+/// Selects rejects of a store.
 public struct RejectSelection: Sendable, Hashable {
     /// Only those of one job; nil for all jobs.
     public var job: Int64?
     /// Only those of one entity, by its name; nil for all entities.
     public var entity: String?
-    /// Whether those that are not open are meant too.
+    /// True if rejects that are not open are selected, too.
     public var includesSettled: Bool
 
-    /// The open rejects, of one job or entity where these are given.
+    /// Selects the open rejects, optionally of one job or entity.
     public init(job: Int64? = nil, entity: String? = nil, includesSettled: Bool = false) {
         self.job = job
         self.entity = entity

@@ -2,9 +2,9 @@ import ImportModel
 import ImportSources
 import Synchronization
 
-/// A record of a reject as a program has repaired it, to be imported by `ImportPipeline.init(retrying:in:)`.
+/// The repaired record of a reject, to be imported by `ImportPipeline.init(retrying:in:)`.
 ///
-/// It is made of the reject that it repairs, which `StoreInspection.forEachReject` gives:
+/// Create it from the reject that it repairs, which `StoreInspection.forEachReject` reads:
 ///
 /// ```swift
 /// var repaired: [RepairedRecord] = []

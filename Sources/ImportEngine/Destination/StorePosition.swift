@@ -1,7 +1,6 @@
-/// How far somebody has followed the commits of a store.
+/// A position in the store's log of commits.
 ///
-/// It can be kept, and given to a `StoreFollower` later: then nothing that was committed meanwhile is missed, and nothing
-/// comes twice.
+/// Save it, and pass it to a `StoreFollower` to continue after the last commit received, without gaps or duplicates.
 public struct StorePosition: Sendable, Hashable, Codable {
     /// Tells the store from others; nil where nothing was followed yet.
     package let store: Int64?
@@ -17,6 +16,6 @@ public struct StorePosition: Sendable, Hashable, Codable {
         self.stamp = stamp
     }
 
-    /// Before the first commit of any store.
+    /// The position before the first commit of any store.
     public static let start = StorePosition(store: nil, sequence: 0, stamp: 0)
 }

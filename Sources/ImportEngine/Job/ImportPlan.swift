@@ -1,26 +1,26 @@
 import ImportSources
 
-/// What an import would do.
+/// The plan of an import.
 public struct ImportPlan: Sendable, Hashable, Codable {
-    /// What the store is to the import.
+    /// The action of an import on its store.
     public enum Action: String, Sendable, Hashable, Codable {
-        /// A new job.
+        /// Starts a new job.
         case begin
-        /// Carry on with an interrupted job.
+        /// Resumes an interrupted job.
         case resume
-        /// Remove what an interrupted job inserted, and restart it.
+        /// Removes the rows that an interrupted job inserted, and restarts it.
         case restart
-        /// The store has it all already.
+        /// Does nothing, as the job is finished.
         case nothing
     }
 
     /// One source of the plan.
     public struct Source: Sendable, Hashable, Codable {
-        /// As it was given.
+        /// The name of the source, as passed to the import.
         public let name: String
-        /// In bytes, as it is stored; nil where that cannot be known.
+        /// The size in bytes, as stored (compressed, if it is); nil if it is unknown.
         public let bytes: Int64?
-        /// How its records are laid out.
+        /// The layout of its records.
         public let shape: SourceShape
         /// The entities of the record paths, in the same order.
         public let entities: [String]
@@ -28,19 +28,19 @@ public struct ImportPlan: Sendable, Hashable, Codable {
 
     /// The store's path.
     public let store: String
-    /// What is to be done.
+    /// The action of the import.
     public let action: Action
-    /// In the job's order.
+    /// The sources, in the job's order.
     public let sources: [Source]
-    /// Whether the model is to be inferred from all records.
+    /// True if the model is to be inferred from all records.
     public let infersModel: Bool
-    /// Its path.
+    /// The path of the chunk directory.
     public let chunkDirectory: String
-    /// How many.
+    /// The number of workers.
     public let workers: Int
-    /// In bytes.
+    /// The size of a chunk in bytes.
     public let chunkSize: Int
-    /// In records.
+    /// The number of records per commit.
     public let commitEvery: Int
 
     package enum CodingKeys: String, CodingKey {

@@ -1,38 +1,38 @@
 import ImportSources
 import Synchronization
 
-/// How far a run has come, for observers on other threads and in other tasks.
+/// The progress of a run, for observers on other threads and in other tasks.
 public final class ImportProgress: Sendable {
-    /// One look at it.
+    /// The progress at one moment.
     ///
-    /// Counts are of this job, earlier runs of it included.
+    /// Counts are those of the job, including its earlier runs.
     public struct Snapshot: Sendable, Hashable {
-        /// What the import is doing now, or was doing when it ended.
+        /// The current phase of the import, or the last one if it has ended.
         public var phase: Phase = .starting
-        /// How the run has ended; nil until it has.
+        /// The end of the run; nil while it is running.
         public var end: End?
-        /// The bytes of all sources, decompressed; nil where that cannot be known (standard input, compressed files).
+        /// The size of all sources in bytes, decompressed; nil if it is unknown (standard input, compressed files).
         public var totalBytes: Int64?
-        /// Bytes of the sources that have been cut into chunks.
+        /// The number of bytes of the sources that have been cut into chunks.
         public var splitBytes: Int64 = 0
-        /// Records that have been cut into chunks.
+        /// The number of records that have been cut into chunks.
         public var splitRecords: Int64 = 0
-        /// Bytes of the sources whose records are committed (in the phase `inferring`: have been looked at).
+        /// The number of bytes of the sources whose records are committed (in the phase `inferring`, examined).
         public var importedBytes: Int64 = 0
-        /// Records that are committed, rejects included.
+        /// The number of committed records, including rejects.
         public var importedRecords: Int64 = 0
-        /// Rejects that are committed.
+        /// The number of committed rejects.
         public var rejects: Int64 = 0
-        /// Bytes and records that earlier runs of this job had already committed when this one began.
+        /// The number of bytes that earlier runs of the job had committed when this run began.
         public var resumedBytes: Int64 = 0
-        /// Records that earlier runs of this job had already committed when this one began.
+        /// The number of records that earlier runs of the job had committed when this run began.
         public var resumedRecords: Int64 = 0
-        /// What the job has taken in all of its runs, in seconds; nil until it is finished.
+        /// The time spent in all runs of the job, in seconds; nil until it is finished.
         public var seconds: Double?
-        /// What has been decided and should be said once, in order: `records: $.features[*] (found in the first MiB)`.
+        /// Messages about decisions, each to be shown once, in order: `records: $.features[*] (found in the first MiB)`.
         public var messages: [MessageText] = []
 
-        /// Starts with nothing.
+        /// Creates the progress of a run that has not started.
         public init() {}
     }
 
@@ -49,35 +49,34 @@ public final class ImportProgress: Sendable {
 
     /// How a run ends.
     public enum End: String, Sendable, Hashable {
-        /// It returned.
+        /// The run returned.
         case finished
-        /// It threw an error. What was committed stays, and the job can be resumed.
+        /// The run threw an error. Commits stay, and the job can be resumed.
         case failed
-        /// Somebody asked it to stop, or its task was cancelled. What was committed stays, and the job can be resumed.
+        /// The run was interrupted, or its task was cancelled. Commits stay, and the job can be resumed.
         case interrupted
     }
 
     private struct State {
         var snapshot = Snapshot()
-        /// How often it was changed.
+        /// The number of changes of the snapshot.
         var changes = 0
         var waiting: [ObjectIdentifier: CheckedContinuation<Void, Never>] = [:]
     }
 
     private let state = Mutex(State())
 
-    /// Starts with nothing.
+    /// Creates the progress of a run that has not started.
     public init() {}
 
-    /// How far it is now.
+    /// The current progress.
     public var snapshot: Snapshot { state.withLock { $0.snapshot } }
 
-    /// The snapshots from now on, as an asynchronous sequence: the present one at once, then each time that it changes, until
-    /// the run has ended.
+    /// The snapshots from now on, as an asynchronous sequence: the current one at once, then one after each change, until the run has
+    /// ended.
     ///
-    /// The last snapshot is the one with an `end`. A reader that lags gets the latest snapshot and none of those before.
-    /// Each iterator reads by itself, so several tasks may iterate. Iteration ends early when its task is cancelled, which
-    /// leaves the run as it is.
+    /// The last snapshot has an `end`. A slow reader gets only the latest snapshot. Each iterator reads independently, so several tasks
+    /// may iterate. Iteration ends early when its task is cancelled, which does not interrupt the run.
     ///
     /// ```swift
     /// let pipeline = ImportPipeline(
@@ -142,11 +141,11 @@ public final class ImportProgress: Sendable {
         return state.withLock { ($0.snapshot, $0.changes) }
     }
 
-    /// The snapshots of a run as they come.
+    /// The snapshots of a run, as an asynchronous sequence.
     public struct Snapshots: AsyncSequence, Sendable {
         fileprivate let progress: ImportProgress
 
-        /// Begins to read, by itself.
+        /// Creates an iterator, which reads independently of others.
         public func makeAsyncIterator() -> Iterator { Iterator(progress: progress) }
 
         /// Reads the snapshots, the last of which has an `end`.

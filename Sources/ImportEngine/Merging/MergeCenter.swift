@@ -2,45 +2,44 @@ import Foundation
 import ImportSources
 
 extension Notification.Name {
-    /// Posted after commits that readers can see; `MergeNotification(_:)` takes out what they changed.
+    /// Posted after commits that readers can see; `MergeNotification(_:)` gets their changes.
     ///
-    /// The object is the `MergeCenter`. It comes on a thread of the center's own, in commit order.
+    /// The object is the `MergeCenter`. Notifications are posted on a thread of the center's own, in commit order.
     public static let storeDidMerge = Notification.Name("ImporterStoreDidMerge")
 }
 
 extension MergeNotification {
     fileprivate static let userInfoKey = "merge"
 
-    /// What a `storeDidMerge` notification reports; nil for any other notification.
+    /// The changes of a `storeDidMerge` notification; nil for any other notification.
     public init?(_ notification: Notification) {
         guard let merge = notification.userInfo?[Self.userInfoKey] as? MergeNotification else { return nil }
         self = merge
     }
 }
 
-/// Hands merge notifications to readers, without ever holding the import up.
+/// Delivers merge notifications to readers, without ever blocking the import.
 ///
-/// A commit only leaves its notification in a queue (`MergeQueue`, which is bounded). One thread takes them from there,
-/// hands them to the sequences, and merges them where somebody lags; it waits for nobody. Another one posts them, in
-/// commit order; while an observer is busy, those that come meanwhile become one. Both end with the last import that uses the
-/// center.
+/// A commit only appends its notification to a bounded queue (`MergeQueue`). One thread delivers notifications to the sequences, and
+/// merges them for slow readers; it never waits. Another thread posts them, in commit order; while an observer is busy, new
+/// notifications are merged into one. Both threads end with the last import that uses the center.
 public final class MergeCenter: Sendable {
     private struct State {
         var queue = MergeQueue()
-        /// How many imports and followers leave notifications.
+        /// The number of imports and followers that use the center.
         var users = 0
-        /// Whether there were users, and none is left.
+        /// True if there were users, and none is left.
         var isClosed = false
-        /// Whether there is a thread that takes from the queue.
+        /// True if there is a thread that reads the queue.
         var isMerging = false
     }
 
     /// What is still to be posted.
     private struct Posting {
         var pending: MergeNotification?
-        /// How many threads hand out what is to be posted: one, and another that has just ended its sequences.
+        /// The number of threads that pass on notifications to post: one, and another that has just ended its sequences.
         var mergers = 0
-        /// Whether there is a thread that posts.
+        /// True if there is a thread that posts.
         var isRunning = false
     }
 
@@ -52,14 +51,14 @@ public final class MergeCenter: Sendable {
     private let postingCondition = NSCondition()
     private let center: NotificationCenter
 
-    /// - Parameter center: where notifications are posted.
+    /// Creates a center that posts its notifications to a `NotificationCenter`.
     public init(center: NotificationCenter = .default) {
         self.center = center
     }
 
     /// The notifications from now on, as an asynchronous sequence that ends with the last import that uses the center.
     ///
-    /// It keeps one notification for a reader that lags: those that come meanwhile are merged into it.
+    /// For a slow reader, it keeps one notification, into which new ones are merged.
     public func notifications() -> MergeNotifications {
         let mailbox = MergeNotifications.Mailbox()
         let isClosed = condition.withLock {
@@ -70,9 +69,9 @@ public final class MergeCenter: Sendable {
         return MergeNotifications(mailbox: mailbox)
     }
 
-    /// Begins to deliver what an import or a follower will leave, which calls `close` at its end, also when this throws.
+    /// Begins to deliver the notifications of an import or a follower, which must call `close` at its end, also if this throws.
     ///
-    /// The threads are made before anything is committed: what is committed can be delivered.
+    /// The threads are created before anything is committed, so that every commit can be delivered.
     ///
     /// - Throws: `ImportError` with `.noResources` when the system gives no thread.
     package func open() throws {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Merge notifications as they come, for `for await`.
+/// Merge notifications as an asynchronous sequence, for `for await`.
 public struct MergeNotifications: AsyncSequence, Sendable {
     /// Holds at most one notification for its reader.
     package final class Mailbox: Sendable {
@@ -15,7 +15,7 @@ public struct MergeNotifications: AsyncSequence, Sendable {
 
         private let state = Mutex(State())
 
-        /// Whether nobody reads any more.
+        /// True if the sequence has no reader any more.
         var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
         /// Hands one to the reader, or keeps it until there is one; to be called by one thread, as `close` is.
@@ -73,12 +73,12 @@ public struct MergeNotifications: AsyncSequence, Sendable {
 
     let mailbox: Mailbox
 
-    /// Begins to read; meant for one reader.
+    /// Creates the iterator; one reader may use it.
     public func makeAsyncIterator() -> Iterator {
         Iterator(mailbox: mailbox)
     }
 
-    /// Reads the sequence; when it goes, nothing is kept for it any more.
+    /// Iterates over the notifications; when it is deinitialized, none are kept any more.
     public final class Iterator: AsyncIteratorProtocol {
         private let mailbox: Mailbox
 

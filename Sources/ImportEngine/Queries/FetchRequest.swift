@@ -1,26 +1,26 @@
 import ImportSources
 
-/// Which records of an entity to read, and in which order (after `NSFetchRequest`).
+/// The records of an entity to read, and their order (after `NSFetchRequest`).
 public struct FetchRequest: Sendable, Hashable {
     /// The entity's name.
     public var entity: String
-    /// What must hold for a record; nil for all of them.
+    /// The predicate that records must match; nil for all records.
     public var predicate: RecordPredicate?
-    /// What to sort by, the first one first.
+    /// The attributes to sort by, in order of precedence.
     ///
-    /// Records that are equal in all of it are ordered by row id, in the direction of the last one: then an index on one attribute is
-    /// all that sorting by it needs.
+    /// Records that are equal in all of them are ordered by row id, in the direction of the last one, so that sorting by one attribute only
+    /// needs an index on it.
     public var sort: [RecordSort]
-    /// How many records of the sorted whole to pass over, from 0.
+    /// The number of sorted records to skip.
     public var offset: Int
-    /// How many records to read at most; nil for no limit.
+    /// The maximum number of records; nil for no limit.
     public var limit: Int?
     /// The relationships whose objects are read along with each record, as key paths: `lines`, `customer.address`.
     ///
     /// A key path includes all relationships on its way.
     public var includes: [String]
 
-    /// Creates one.
+    /// Creates a fetch request.
     public init(
         entity: String,
         where predicate: RecordPredicate? = nil,
@@ -37,7 +37,7 @@ public struct FetchRequest: Sendable, Hashable {
         self.includes = includes
     }
 
-    /// Whether it asks for the same; names are compared byte by byte, as the store distinguishes entities.
+    /// True if the requests are the same; names are compared byte by byte, as the store distinguishes entities.
     public static func == (one: FetchRequest, other: FetchRequest) -> Bool {
         BytewiseString(one.entity) == BytewiseString(other.entity) && one.predicate == other.predicate
             && one.sort == other.sort

@@ -7,19 +7,18 @@ public struct Record: Sendable, Hashable {
 
     /// The row's id in its table.
     public let rowID: Int64
-    /// The values of the columns that were asked for, in their order: those of the entity's attributes, if nothing else is
-    /// said.
+    /// The values of the requested columns, in their order; by default those of the entity's attributes.
     ///
-    /// Then the related objects that were asked for, as the JSON of each relationship; null where a to-one leads nowhere.
+    /// They are followed by the included related objects, as one JSON value for each relationship; null if a to-one is empty.
     public let values: [Value]
 
-    /// Creates one.
+    /// Creates a record.
     public init(rowID: Int64, values: [Value]) {
         self.rowID = rowID
         self.values = values
     }
 
-    /// Whether row id and values are the same, texts by their bytes: `String` takes some for equal that are not.
+    /// True if row id and values are the same; texts are compared by their bytes, as `String` considers some equal that differ.
     public static func == (one: Record, other: Record) -> Bool {
         one.rowID == other.rowID && one.values.count == other.values.count
             && zip(one.values, other.values).allSatisfy { $0.isSame(as: $1) }

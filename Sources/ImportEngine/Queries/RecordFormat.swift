@@ -1,4 +1,4 @@
-/// The forms in which records are written out.
+/// The formats in which records are written.
 public enum RecordFormat: String, Sendable, Hashable, Codable, CaseIterable {
     /// One array, an object on each line.
     case json
@@ -8,11 +8,11 @@ public enum RecordFormat: String, Sendable, Hashable, Codable, CaseIterable {
     ///
     /// A null is an empty field, an empty text is `""`.
     case csv
-    /// A table as GitHub's Markdown has it.
+    /// A table in GitHub's Markdown.
     case markdown
 }
 
-/// The forms in which dates are written out.
+/// The formats in which dates are written.
 public enum DateStyle: String, Sendable, Hashable, Codable, CaseIterable {
     /// `2024-02-29T12:30:00.000Z`.
     case iso8601

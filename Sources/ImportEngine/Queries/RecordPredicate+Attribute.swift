@@ -1,29 +1,29 @@
 import ImportModel
 
 extension RecordPredicate {
-    /// An attribute, to be compared with a value or another attribute: `RecordPredicate.attribute("age") > 3`.
+    /// An attribute to compare with a value or another attribute: `RecordPredicate.attribute("age") > 3`.
     ///
-    /// Whether the entity has it, and values of that type, is looked at when the predicate is used.
+    /// The attribute and the types of values are checked when the predicate is used.
     public static func attribute(_ name: String) -> Attribute { Attribute(name: name) }
 
     /// One side of a comparison.
     public struct Attribute: Sendable {
         package let name: String
 
-        /// Whether it is null.
+        /// True for records in which the attribute is null.
         public var isNull: RecordPredicate { RecordPredicate("\(text) is null", [], .isNull(operand)) }
 
-        /// Whether it is true, for booleans.
+        /// True for records in which the attribute, a boolean, is true.
         public var isTrue: RecordPredicate { RecordPredicate(text, [], .truth(operand)) }
 
-        /// Whether it is one of several values.
+        /// True for records in which the attribute is one of the given values.
         public func isIn(_ values: [some RecordPredicateValue]) -> RecordPredicate {
             let values = values.map(\.predicateValue)
             let operands = values.map { value($0, after: " in ") }
             return RecordPredicate("\(text) in ?", [.array(values)], .membership(operand, operands))
         }
 
-        /// Whether it is in a range, both of whose bounds count.
+        /// True for records in which the attribute is in a range that includes both bounds.
         public func isBetween(_ low: some RecordPredicateValue, _ high: some RecordPredicateValue) -> RecordPredicate {
             let (low, high) = (low.predicateValue, high.predicateValue)
             return RecordPredicate(
@@ -33,16 +33,16 @@ extension RecordPredicate {
             )
         }
 
-        /// Whether its text has a part, byte by byte.
+        /// True for records in which the text of the attribute contains a part, byte by byte.
         public func contains(_ part: String) -> RecordPredicate { tested(.contains, part) }
 
-        /// Whether its text begins like this, byte by byte.
+        /// True for records in which the text of the attribute begins with a prefix, byte by byte.
         public func hasPrefix(_ prefix: String) -> RecordPredicate { tested(.beginsWith, prefix) }
 
-        /// Whether its text ends like this, byte by byte.
+        /// True for records in which the text of the attribute ends with a suffix, byte by byte.
         public func hasSuffix(_ suffix: String) -> RecordPredicate { tested(.endsWith, suffix) }
 
-        /// Whether its text is like a pattern, in which `%` is any text and `_` any character.
+        /// True for records in which the text of the attribute matches a pattern, where `%` is any text and `_` any character.
         public func isLike(_ pattern: String) -> RecordPredicate { tested(.like, pattern) }
 
         // MARK: Parts
@@ -90,55 +90,55 @@ extension RecordPredicate {
 }
 
 extension RecordPredicate.Attribute {
-    /// They are the same; null, with a value that is nil.
+    /// True for records in which the attribute equals the value, or is null if the value is nil.
     public static func == (one: Self, other: some RecordPredicateValue) -> RecordPredicate {
         one.compared(.equal, other)
     }
 
-    /// They differ; not null, with a value that is nil.
+    /// True for records in which the attribute differs from the value, or is not null if the value is nil.
     public static func != (one: Self, other: some RecordPredicateValue) -> RecordPredicate {
         one.compared(.different, other)
     }
 
-    /// The attribute is less.
+    /// True for records in which the attribute is less than the value.
     public static func < (one: Self, other: some RecordPredicateValue) -> RecordPredicate { one.compared(.less, other) }
 
-    /// The attribute is less, or the same.
+    /// True for records in which the attribute is less than or equal to the value.
     public static func <= (one: Self, other: some RecordPredicateValue) -> RecordPredicate {
         one.compared(.lessOrEqual, other)
     }
 
-    /// The attribute is greater.
+    /// True for records in which the attribute is greater than the value.
     public static func > (one: Self, other: some RecordPredicateValue) -> RecordPredicate {
         one.compared(.greater, other)
     }
 
-    /// The attribute is greater, or the same.
+    /// True for records in which the attribute is greater than or equal to the value.
     public static func >= (one: Self, other: some RecordPredicateValue) -> RecordPredicate {
         one.compared(.greaterOrEqual, other)
     }
 
-    /// Both attributes are the same.
+    /// True for records in which both attributes are equal.
     public static func == (one: Self, other: Self) -> RecordPredicate { one.compared(.equal, to: other) }
 
-    /// The attributes differ.
+    /// True for records in which the attributes differ.
     public static func != (one: Self, other: Self) -> RecordPredicate { one.compared(.different, to: other) }
 
-    /// The first attribute is less.
+    /// True for records in which the first attribute is less than the second.
     public static func < (one: Self, other: Self) -> RecordPredicate { one.compared(.less, to: other) }
 
-    /// The first attribute is less, or the same.
+    /// True for records in which the first attribute is less than or equal to the second.
     public static func <= (one: Self, other: Self) -> RecordPredicate { one.compared(.lessOrEqual, to: other) }
 
-    /// The first attribute is greater.
+    /// True for records in which the first attribute is greater than the second.
     public static func > (one: Self, other: Self) -> RecordPredicate { one.compared(.greater, to: other) }
 
-    /// The first attribute is greater, or the same.
+    /// True for records in which the first attribute is greater than or equal to the second.
     public static func >= (one: Self, other: Self) -> RecordPredicate { one.compared(.greaterOrEqual, to: other) }
 }
 
 extension RecordPredicate {
-    /// Both hold.
+    /// True for records that match both predicates.
     public static func && (one: RecordPredicate, other: RecordPredicate) -> RecordPredicate {
         let (text, first, second) = joined(one, "and", other)
         // A chain is one level deep, however long it is.
@@ -147,7 +147,7 @@ extension RecordPredicate {
         return RecordPredicate(text, one.arguments + other.arguments, .all(nodes + [second]))
     }
 
-    /// At least one holds.
+    /// True for records that match at least one of the predicates.
     public static func || (one: RecordPredicate, other: RecordPredicate) -> RecordPredicate {
         let (text, first, second) = joined(one, "or", other)
         var nodes = [first]
@@ -155,7 +155,9 @@ extension RecordPredicate {
         return RecordPredicate(text, one.arguments + other.arguments, .any(nodes + [second]))
     }
 
-    /// It does not hold; as in SQL, neither a comparison with a null holds nor its opposite.
+    /// True for records that do not match the predicate.
+    ///
+    /// As in SQL, a comparison with null is never true, and neither is its opposite.
     public static prefix func ! (one: RecordPredicate) -> RecordPredicate {
         RecordPredicate("not (\(one.text))", one.arguments, .not(one.node.moved(by: "not (".utf8.count)))
     }

@@ -7,13 +7,13 @@ extension RecordPredicate {
         package let text: String
         package let arguments: [JSONValue]
 
-        /// A predicate without values.
+        /// Creates a predicate without values.
         public init(stringLiteral text: String) {
             self.text = text
             arguments = []
         }
 
-        /// A predicate with values.
+        /// Creates a predicate with values.
         public init(stringInterpolation interpolation: StringInterpolation) {
             text = interpolation.text
             arguments = interpolation.arguments
@@ -24,21 +24,21 @@ extension RecordPredicate {
             fileprivate var text = ""
             fileprivate var arguments: [JSONValue] = []
 
-            /// Starts with nothing.
+            /// Creates an empty text.
             public init(literalCapacity: Int, interpolationCount: Int) {
                 text.reserveCapacity(literalCapacity + interpolationCount)
             }
 
-            /// Adds what is written.
+            /// Appends the text of the literal.
             public mutating func appendLiteral(_ literal: String) { text += literal }
 
-            /// Adds a value, which becomes no part of the text.
+            /// Appends a value, which does not become part of the text.
             public mutating func appendInterpolation(_ value: some RecordPredicateValue) {
                 text += "?"
                 arguments.append(value.predicateValue)
             }
 
-            /// Adds the name of an attribute: `\(attribute: name)`.
+            /// Appends the name of an attribute: `\(attribute: name)`.
             public mutating func appendInterpolation(attribute name: String) {
                 text += RecordPredicate.quoted(name)
             }

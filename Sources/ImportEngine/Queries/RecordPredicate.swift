@@ -1,7 +1,7 @@
 import ImportModel
 import ImportSources
 
-/// What must hold for a record (after `NSPredicate`): `age > 30 and city = 'Oslo'`.
+/// A condition on records (after `NSPredicate`): `age > 30 and city = 'Oslo'`.
 ///
 /// ```swift
 /// let (minimum, cities) = (18, ["Oslo", "Bergen"])
@@ -10,8 +10,8 @@ import ImportSources
 /// let typed = try RecordPredicate(parsing: "age > ? and city = 'Oslo'", arguments: [18])
 /// ```
 ///
-/// <doc:Fetching> describes the language. A predicate knows no entity; its attributes and types are looked at when it is used
-/// with one.
+/// <doc:Fetching> describes the language. A predicate does not belong to an entity; its attributes and types are checked when it is
+/// used with one.
 public struct RecordPredicate: Sendable, Hashable {
     /// The text, as written.
     public let text: String
@@ -19,11 +19,11 @@ public struct RecordPredicate: Sendable, Hashable {
     public let arguments: [JSONValue]
     package let node: PredicateNode
 
-    /// Reads a predicate that is written in the program.
+    /// Creates a predicate from a literal in the program.
     ///
-    /// - Parameter text: the predicate. Its interpolations are values (`RecordPredicateValue`), and never become a part of it,
-    ///   whatever they hold; an array is one after `in`.
-    /// - Throws: `RecordPredicateError` with the position of the mistake, where it is none.
+    /// - Parameter text: the predicate. Its interpolations are values (`RecordPredicateValue`), which never become part of the text,
+    ///   whatever they contain; an array may follow `in`.
+    /// - Throws: `RecordPredicateError` with the position of the mistake, when the text is not a predicate.
     public init(_ text: Text) throws {
         try self.init(parsing: text.text, arguments: text.arguments)
     }
@@ -35,20 +35,20 @@ public struct RecordPredicate: Sendable, Hashable {
         self.node = node
     }
 
-    /// Reads a predicate that is not written in the program, as one that somebody has typed.
+    /// Parses a predicate from a text that is not in the program, such as one typed by a user.
     ///
     /// - Parameters:
     ///   - text: the predicate.
-    ///   - arguments: the values of the `?` in it, in order; an array for one after `in`. They are never a part of the
-    ///     predicate, whatever they hold.
-    /// - Throws: `RecordPredicateError` with the position of the mistake, where it is none.
+    ///   - arguments: the values of the `?` in it, in order; an array for a `?` after `in`. They never become part of the text, whatever
+    ///     they contain.
+    /// - Throws: `RecordPredicateError` with the position of the mistake, when the text is not a predicate.
     public init(parsing text: String, arguments: [JSONValue] = []) throws {
         node = try PredicateParser.parse(text, arguments: arguments)
         self.text = text
         self.arguments = arguments
     }
 
-    /// Whether text and values are the same.
+    /// True if text and values are the same.
     public static func == (one: RecordPredicate, other: RecordPredicate) -> Bool {
         BytewiseString(one.text) == BytewiseString(other.text)
             && one.arguments.elementsEqual(other.arguments) {

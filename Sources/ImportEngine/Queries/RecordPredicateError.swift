@@ -1,19 +1,19 @@
 import Foundation
 
-/// What is wrong with a predicate, and where.
+/// A mistake in a predicate, and its position.
 public struct RecordPredicateError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong.
+    /// A description of the mistake.
     public let message: String
     /// The predicate's text.
     public let text: String
-    /// Where the mistake begins in the text, as a number of bytes of UTF-8 from 0.
+    /// The offset of the mistake in the text, in bytes of UTF-8 from 0.
     public let byteOffset: Int
-    /// How many bytes of UTF-8 it has; 0 where something is missing.
+    /// The length of the mistake in bytes of UTF-8; 0 if something is missing.
     public let byteCount: Int
-    /// What to do about it; nil where there is nothing to advise.
+    /// Advice on how to correct it; nil if there is none.
     public let advice: String?
 
-    /// Creates one.
+    /// Creates an error.
     public init(_ message: String, in text: String, at place: Range<Int>, advice: String? = nil) {
         self.message = message
         self.text = text
@@ -28,8 +28,8 @@ public struct RecordPredicateError: LocalizedError, Sendable, Hashable, CustomSt
     /// The message alone.
     public var description: String { message }
 
-    /// The message, as Foundation asks for it.
+    /// The message, for Foundation.
     public var errorDescription: String? { message }
-    /// What to do about it, as Foundation asks for it.
+    /// The advice, for Foundation.
     public var recoverySuggestion: String? { advice }
 }

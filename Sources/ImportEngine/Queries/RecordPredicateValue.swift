@@ -2,11 +2,11 @@ import Foundation
 import ImportModel
 import ImportSources
 
-/// What a predicate compares attributes with: numbers, texts, booleans, dates, decimals, UUIDs, binaries, URLs, any JSON, and
-/// arrays and optionals of these.
+/// A value to compare attributes with: numbers, texts, booleans, dates, decimals, UUIDs, binaries, URLs, any JSON, and arrays and
+/// optionals of these.
 ///
-/// A value is never a part of the predicate's text, whatever it holds. It is compared in the form in which its attribute is
-/// stored (<doc:Fetching>); one that does not fit its attribute is an error when the predicate is used.
+/// A value is never part of the predicate's text, whatever it contains. It is compared in the form in which its attribute is stored
+/// (<doc:Fetching>); a value that does not fit its attribute is an error when the predicate is used.
 public protocol RecordPredicateValue {
     /// The value as JSON: dates as texts in ISO 8601, binaries in base64, null for nil.
     var predicateValue: JSONValue { get }
@@ -18,7 +18,7 @@ extension RecordPredicateValue where Self: FixedWidthInteger {
 }
 
 extension RecordPredicateValue where Self: BinaryFloatingPoint & CustomStringConvertible {
-    /// The digits; a text, which fits no number, where it is not finite.
+    /// The digits; if the number is not finite, a text, which no numeric attribute accepts.
     public var predicateValue: JSONValue { isFinite ? .number(description) : .string(description) }
 }
 
@@ -36,7 +36,7 @@ extension Double: RecordPredicateValue {}
 extension Float: RecordPredicateValue {}
 
 extension Decimal: RecordPredicateValue {
-    /// All digits; a text, which fits no number, where it is not finite.
+    /// All digits; if the number is not finite, a text, which no numeric attribute accepts.
     public var predicateValue: JSONValue { isFinite ? .number(description) : .string(description) }
 }
 
@@ -61,12 +61,12 @@ extension Date: RecordPredicateValue {
 }
 
 extension UUID: RecordPredicateValue {
-    /// In lower case.
+    /// The UUID in lower case.
     public var predicateValue: JSONValue { .string(uuidString.lowercased()) }
 }
 
 extension Data: RecordPredicateValue {
-    /// In base64.
+    /// The bytes in base64.
     public var predicateValue: JSONValue { .string(base64EncodedString()) }
 }
 
@@ -76,12 +76,12 @@ extension URL: RecordPredicateValue {
 }
 
 extension JSONValue: RecordPredicateValue {
-    /// Itself.
+    /// The value itself.
     public var predicateValue: JSONValue { self }
 }
 
 extension Optional: RecordPredicateValue where Wrapped: RecordPredicateValue {
-    /// Null for nil: only `=` and `<>` are for it.
+    /// The value, or null for nil, which only `=` and `<>` accept.
     public var predicateValue: JSONValue { self?.predicateValue ?? .null }
 }
 

@@ -4,29 +4,29 @@
 public struct RecordSort: Sendable, Hashable {
     /// How texts are compared (<https://www.sqlite.org/datatype3.html#collating_sequences>).
     public enum Collation: String, Sendable, Hashable, Codable, CaseIterable {
-        /// By their bytes.
+        /// Compares bytes.
         case binary
-        /// Like `binary`, but ASCII letters without case.
+        /// Compares bytes, ignoring the case of ASCII letters.
         case nocase
-        /// Like `binary`, but without spaces at the end.
+        /// Compares bytes, ignoring spaces at the end.
         case rtrim
     }
 
     /// The attribute's name.
     public var attribute: String
-    /// Whether small values come first.
+    /// True if small values come first.
     public var ascending: Bool
-    /// How texts are compared.
+    /// The comparison of texts.
     public var collation: Collation
 
-    /// Creates one.
+    /// Creates a sort order.
     public init(_ attribute: String, ascending: Bool = true, collation: Collation = .binary) {
         self.attribute = attribute
         self.ascending = ascending
         self.collation = collation
     }
 
-    /// Whether it is the same attribute, byte by byte, in the same order.
+    /// True if the attribute is the same, byte by byte, and the order, too.
     public static func == (one: RecordSort, other: RecordSort) -> Bool {
         one.attribute.utf8.elementsEqual(other.attribute.utf8) && one.ascending == other.ascending
             && one.collation == other.collation

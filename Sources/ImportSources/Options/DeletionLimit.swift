@@ -1,8 +1,8 @@
-/// How many objects of one entity a mirror may delete.
+/// The maximum number of objects of one entity that a mirror may delete.
 public enum DeletionLimit: Sendable, Hashable, Codable {
-    /// So many, from 0.
+    /// A number, from 0.
     case count(Int64)
-    /// Percent of the objects in scope, from 0 to 100.
+    /// A percentage of the objects in scope, from 0 to 100.
     case percent(Double)
 
     /// Whether it allows as many of these objects.
@@ -35,7 +35,7 @@ extension DeletionLimit: LosslessStringConvertible {
         }
     }
 
-    /// The limit as it is given on the command line.
+    /// The limit as on the command line.
     public var description: String {
         switch self {
         case .count(let count): ErrorLimit.count(count).description

@@ -1,8 +1,8 @@
-/// How many rejects a job may have.
+/// The maximum number of rejects of a job.
 public enum ErrorLimit: Sendable, Hashable, Codable {
-    /// The import stops before the record that would be one reject too many, in source order.
+    /// A number: the import stops before the record that would exceed it, in source order.
     case count(Int64)
-    /// Judged at the end: percent of the records read, from 0 to 100.
+    /// A percentage of the records read, from 0 to 100, checked at the end.
     case percent(Double)
     /// No limit, not even for a job whose first 1,000 records are all rejected.
     case unlimited
@@ -27,7 +27,7 @@ extension ErrorLimit: LosslessStringConvertible {
         }
     }
 
-    /// The limit as it is given on the command line.
+    /// The limit as on the command line.
     public var description: String {
         switch self {
         case .count(let count): "\(count)"

@@ -1,9 +1,9 @@
-/// What a value does that does not fit its attribute.
+/// How an import handles a value that cannot be coerced to its attribute's type.
 public enum ErrorPolicy: String, Sendable, Hashable, Codable, CaseIterable {
-    /// Its record is a reject.
+    /// Rejects the record.
     case reject
-    /// It becomes null where the attribute is optional, and is counted; elsewhere its record is a reject.
+    /// Stores null and counts the value if the attribute is optional; otherwise rejects the record.
     case null
-    /// The import stops before its record.
+    /// Stops the import before the record.
     case stop
 }

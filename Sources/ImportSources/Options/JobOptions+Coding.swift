@@ -2,9 +2,9 @@ import ImportModel
 
 /// A model as the store keeps it: the text of a model file.
 extension ModelDescription: Codable {
-    /// Reads the text of a model file, whose model need not be without mistakes.
+    /// Decodes options, with the model as the text of a model file, which may have mistakes.
     ///
-    /// - Throws: `DecodingError` where it is none.
+    /// - Throws: `DecodingError` when the options cannot be decoded.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let model = try? ModelDescription(stored: container.decode(String.self)) else {
@@ -13,7 +13,7 @@ extension ModelDescription: Codable {
         self = model
     }
 
-    /// Writes what `init(from:)` reads.
+    /// Encodes options as `init(from:)` decodes them.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(encoded())

@@ -1,69 +1,73 @@
 import ImportModel
 
-/// What the result of an import depends on: kept with the job, and refused when a resume gives others.
+/// Options that determine the imported rows.
+///
+/// They are stored with the job; resuming with other values throws an error.
 public struct JobOptions: Sendable, Hashable, Codable {
     /// The model; nil to infer one from all records.
     public var model: ModelDescription?
-    /// The entity of the records of a source with one record path; nil to take its file name.
+    /// The entity of the records of a source with one record path; nil to use its file name.
     public var entity: String?
-    /// Where records are; empty to find out.
+    /// The record paths; empty to detect them.
     public var records: [RecordPath]
-    /// The attributes of inferred entities by which two records are the same object, by entity: `["people": ["id"]]`.
+    /// The identifiers of inferred entities, by entity: `["people": ["id"]]`.
     ///
-    /// Those under an empty name are the only entity's.
+    /// Those under an empty name belong to the only entity.
     public var identifiers: [String: [String]]
-    /// Types that replace those that inference finds, by attribute, in every entity that has it.
+    /// Types that replace inferred ones, by attribute name, in every entity that has the attribute.
     public var types: [String: AttributeType]
-    /// Forms in which values are stored, by attribute, in every entity of an inferred model that has it.
+    /// Forms in which values are stored, by attribute name, in every entity of an inferred model that has the attribute.
     public var storages: [String: StorageForm]
-    /// The library for whose forms an inferred model is made, where nothing else is said; nil for the standard forms.
+    /// The library whose storage forms an inferred model has by default; nil for the standard forms.
     ///
-    /// A model that is given gets them from `ModelDescription.stored(for:)`.
+    /// For a given model, use `ModelDescription.stored(for:)`.
     public var client: StoreClient?
-    /// What an inferred model makes of objects and arrays within records.
+    /// How an inferred model stores objects and arrays within records.
     public var nested: NestedPolicy
-    /// How many levels of child tables ``NestedPolicy/tables`` makes, from 1: with 2, children and their children.
+    /// The number of levels of child tables that ``NestedPolicy/tables`` makes, from 1: with 2, children and their children.
     public var nestedDepth: Int
     /// The arrays that ``NestedPolicy/tables`` makes tables of, by the keys that lead to them; empty for all.
     ///
-    /// Arrays within the objects of another have that one's keys before their own (`lines.taxes`), and it becomes a table too.
+    /// An array within the objects of another has the keys of that one before its own (`lines.taxes`); both become tables.
     public var nestedOnly: [AttributePath]
-    /// What a record does whose identifier exists already.
+    /// How a record is handled whose identifier is already in the store.
     public var onConflict: ConflictPolicy
-    /// What a value does that does not fit its attribute.
+    /// How a value is handled that cannot be coerced to its attribute's type.
     public var onError: ErrorPolicy
-    /// What a text with U+0000 does in a server's schema; SQLite keeps it, and refuses ``NULPolicy/replace``.
-    public var nul: NULPolicy
-    /// How many rejects there may be; nil for no limit, but for a job whose first 1,000 records are all rejected.
+    /// How a text with U+0000 is handled in a server's schema.
     ///
-    /// An unfinished job may be given another one, which it keeps from then on.
+    /// A SQLite store keeps U+0000, and refuses ``NULPolicy/replace``.
+    public var nul: NULPolicy
+    /// The maximum number of rejects; nil for no limit, except that a job stops if its first 1,000 records are all rejected.
+    ///
+    /// A resume may set a new limit, which is stored with the job.
     public var maxErrors: ErrorLimit?
-    /// Whether a coercion that loses something is an error.
+    /// True if a coercion that loses something is an error.
     public var isLossless: Bool
-    /// How many records of each record path are passed over, from 0.
+    /// The number of records of each record path to skip.
     public var skip: Int64
-    /// How many records of each record path are imported at most, from 0; nil for all.
+    /// The maximum number of records of each record path to import, from 0; nil for all.
     public var limit: Int64?
-    /// Larger records are rejects.
+    /// The maximum size of a record; larger records are rejects.
     ///
     /// In bytes, from 1 to 1,000,000,000, which is SQLite's limit for a value (`SQLITE_MAX_LENGTH`).
     public var maxRecordBytes: Int
-    /// Records nested more deeply are rejects.
+    /// The maximum depth of a record; records nested more deeply are rejects.
     ///
     /// In containers, from 1 to 100,000.
     public var maxDepth: Int
-    /// Whether, and how, objects are deleted that the sources no longer have; nil to delete none.
+    /// How objects that the sources no longer have are deleted; nil to delete none.
     public var mirror: MirrorOptions?
 
-    /// What `maxRecordBytes` may be.
+    /// The valid values of `maxRecordBytes`.
     public static let recordBytesRange = 1...1_000_000_000
-    /// What `maxDepth` may be.
+    /// The valid values of `maxDepth`.
     public static let depthRange = 1...100_000
-    /// What `nestedDepth` may be.
+    /// The valid values of `nestedDepth`.
     public static let nestedDepthRange = 1...16
 
     // More than seven parameters, as it is a plain value: one for each property.
-    /// Options; what is not given is as the command has it without options.
+    /// Creates options; the defaults are those of the command.
     ///
     /// There is an argument for each property, and all have defaults.
     public init(

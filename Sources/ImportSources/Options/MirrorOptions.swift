@@ -1,25 +1,25 @@
-/// How an import deletes what its sources no longer have.
+/// How an import deletes objects that its sources no longer have.
 public struct MirrorOptions: Sendable, Hashable, Codable {
-    /// Which objects may be deleted.
+    /// The objects that may be deleted.
     public enum Scope: Sendable, Hashable {
-        /// Those that an import has inserted: what somebody has added to the store by another way stays.
+        /// Objects that an import has inserted; objects that were added otherwise stay.
         case imported
         /// All objects of the entities.
         case all
-        /// Those that meet a predicate, as `RecordPredicate` reads it; each of the entities must have its attributes.
+        /// Objects that match a predicate (`RecordPredicate`); each of the entities must have its attributes.
         case matching(String)
     }
 
-    /// Which objects may be deleted.
+    /// The objects that may be deleted.
     public var scope: Scope
-    /// Whether all objects of an entity may be deleted since the sources have none.
+    /// True if all objects of an entity may be deleted, if the sources have none.
     public var allowsEmpty: Bool
-    /// Whether objects are deleted though there are rejects of which nobody can tell which objects they are.
+    /// True if objects are deleted even if there are rejects whose identifier cannot be read.
     public var despiteRejects: Bool
-    /// How many objects of one entity may be deleted; nil for 10 percent of those in scope, and ten in any case.
+    /// The maximum number of objects of one entity that may be deleted; nil for 10 percent of those in scope, and ten in any case.
     public var maxDelete: DeletionLimit?
 
-    /// Options; what is not given is as the command has it without options.
+    /// Creates options; the defaults are those of the command.
     public init(
         scope: Scope = .imported,
         allowsEmpty: Bool = false,
@@ -43,7 +43,7 @@ extension MirrorOptions.Scope: Codable, LosslessStringConvertible {
         }
     }
 
-    /// The scope as it is given on the command line.
+    /// The scope as on the command line.
     public var description: String {
         switch self {
         case .imported: "imported"
@@ -52,12 +52,12 @@ extension MirrorOptions.Scope: Codable, LosslessStringConvertible {
         }
     }
 
-    /// Reads its text.
+    /// Decodes the scope from its text.
     public init(from decoder: any Decoder) throws {
         self.init(try decoder.singleValueContainer().decode(String.self))
     }
 
-    /// Writes its text.
+    /// Encodes the scope as its text.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)

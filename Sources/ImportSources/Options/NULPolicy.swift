@@ -1,7 +1,7 @@
-/// What a text with U+0000 does where the store's texts cannot have it, as those of a server cannot.
+/// How an import handles text that contains U+0000, which PostgreSQL cannot store.
 public enum NULPolicy: String, Sendable, Hashable, Codable, CaseIterable {
-    /// It does not fit; ``ErrorPolicy`` says what then.
+    /// Handles the text as a value that does not fit, by the ``ErrorPolicy``.
     case error
-    /// Each U+0000 becomes U+FFFD, which the ledger counts (`nulReplaced`).
+    /// Replaces each U+0000 with U+FFFD, which the ledger counts (`nulReplaced`).
     case replace
 }

@@ -1,4 +1,4 @@
-/// What an inferred model makes of objects and arrays within records.
+/// How an inferred model stores objects and arrays within records.
 public enum NestedPolicy: String, Sendable, Hashable, Codable, CaseIterable {
     /// Objects become columns (`address_city`), arrays stay JSON.
     case flatten

@@ -1,14 +1,14 @@
 /// How a change set is applied to a store.
 public struct PatchOptions: Sendable, Hashable, Codable {
-    /// What is done where the store is not what a change leads from.
+    /// How a conflict is handled: a difference between the store and the old state that a change expects.
     public enum Policy: String, Sendable, Hashable, Codable, CaseIterable {
-        /// Nothing is written, and the conflicts are listed.
+        /// Writes nothing, and lists the conflicts.
         case stop
-        /// The store's value stays; of an object, all that it owns does.
+        /// Keeps the store's value; for an object, also all that it owns.
         case keep
-        /// The change's value is written.
+        /// Writes the change's value.
         case take
-        /// Nothing of the line is written, and it is a reject.
+        /// Writes nothing of the line, which becomes a reject.
         case reject
     }
 
@@ -16,12 +16,12 @@ public struct PatchOptions: Sendable, Hashable, Codable {
     public struct Rule: Sendable, Hashable, Codable {
         /// The entity's name; nil for all.
         public var entity: String?
-        /// The name of an attribute or relationship; nil for all, and for conflicts that are about an object as a whole.
+        /// The name of an attribute or relationship; nil for all, and for conflicts about an object as a whole.
         public var attribute: String?
-        /// What is done.
+        /// The policy.
         public var policy: Policy
 
-        /// A policy for all conflicts, for those of an entity, or for those of one of its attributes.
+        /// Creates a rule for all conflicts, for those of an entity, or for those of one of its attributes.
         public init(_ policy: Policy, entity: String? = nil, attribute: String? = nil) {
             self.policy = policy
             self.entity = entity
@@ -29,30 +29,30 @@ public struct PatchOptions: Sendable, Hashable, Codable {
         }
     }
 
-    /// What is done in a conflict.
+    /// The rules for conflicts.
     ///
-    /// The rule of the attribute counts, else that of the entity, else the one for all; of several the last one. Without any,
+    /// The rule for the attribute is used, else that for the entity, else the one for all; of several, the last one. Without a rule,
     /// conflicts stop the patch.
     public var conflicts: [Rule] = []
-    /// By entity, the attributes by which two objects are the same, where the store does not say so itself.
+    /// The identifiers by entity, for entities whose identifier the store does not have.
     public var identifiers: [String: [String]] = [:]
-    /// Whether all is one transaction.
+    /// True if all changes are applied in one transaction.
     public var isAtomic = false
-    /// Whether what undo needs is kept.
+    /// True if the job can be undone.
     public var keepsUndo = true
-    /// Whether the changes that are whole are applied of a change set that breaks off.
+    /// True if the complete changes of a truncated change set are applied.
     public var isPartial = false
-    /// Whether changes without old values are applied, which cannot be compared with what the store has.
+    /// True if changes without old values, which cannot be compared with the store, are applied.
     public var isUnchecked = false
 
-    /// As the command has it without options.
+    /// Creates options with the defaults of the command.
     public init() {}
 
-    /// What is done in a conflict.
+    /// The rules for conflicts.
     ///
     /// - Parameters:
     ///   - entity: the object's entity.
-    ///   - attribute: nil for an object as a whole.
+    ///   - attribute: the attribute or relationship; nil for an object as a whole.
     public func policy(of entity: String, _ attribute: String?) -> Policy {
         func last(_ isMeant: (Rule) -> Bool) -> Policy? { conflicts.last(where: isMeant)?.policy }
         func isOf(_ rule: Rule) -> Bool { rule.entity.map { $0.hasSameBytes(as: entity) } ?? false }

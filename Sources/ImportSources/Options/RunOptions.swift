@@ -1,36 +1,38 @@
-/// What may differ at every resume, because the result does not depend on it.
+/// Options that never change the imported rows, such as the number of workers.
+///
+/// They may differ on each resume.
 public struct RunOptions: Sendable, Hashable {
     /// The largest chunk size, in bytes: a chunk is in memory as a whole, more than once.
     public static let mostChunkBytes = 1 << 30
     /// The largest number of workers.
     public static let mostWorkers = 256
 
-    /// Workers, each with a store connection of its own, from 1 to `mostWorkers`.
+    /// The number of workers, each with a store connection of its own, from 1 to `mostWorkers`.
     public var workers: Int
     /// The size in bytes at which a chunk is closed, from 1 to `mostChunkBytes`.
     public var chunkSize: Int
-    /// Records per commit, from 1; a commit never spans two chunks.
+    /// The number of records per commit, from 1; a commit never spans two chunks.
     public var commitEvery: Int
     /// The chunk directory; nil for the store's path with `.chunks` after it.
     public var chunkDirectory: String?
-    /// Whether the chunk directory stays when the import is finished.
+    /// True if the chunk directory is kept when the import is finished.
     public var keepsChunks: Bool
-    /// Whether sources that this store has already finished are imported again.
+    /// True if sources that are already imported are imported again.
     public var again: Bool
-    /// Whether an interrupted job is restarted.
+    /// True if an interrupted job is restarted.
     public var restart: Bool
     /// SQLite's `synchronous` while importing.
     public var durability: Durability
-    /// Indexes to build at the end, each as the attributes that it is on.
+    /// Indexes to build at the end, each by its attributes.
     ///
-    /// Every entity that has all of them gets it, unless its table has an index on the same columns already. A resume
-    /// without any builds those that were asked for before.
+    /// Every entity with all of the attributes gets the index, unless its table already has an index on the same columns. A resume
+    /// without indexes builds those requested before.
     public var indexes: [[String]]
 
-    /// Whether a store that has another model than the one given is brought to it first (``ModelMigration``), as far as that
-    /// loses nothing; without it such an import is refused.
+    /// True if a store with another model is migrated first (``ModelMigration``), as far as nothing is lost; if false, such an import is
+    /// refused.
     public var migrates: Bool
-    /// Whether a new job keeps what is needed to undo it (``UndoPipeline``); a resumed one does as it began.
+    /// True if a new job can be undone (``UndoPipeline``); a resumed job keeps its setting.
     public var keepsUndo: Bool
 
     /// SQLite's `PRAGMA synchronous`.
@@ -41,7 +43,7 @@ public struct RunOptions: Sendable, Hashable {
     }
 
     // More than seven parameters, as it is a plain value: one for each property.
-    /// Options; what is not given is as the command has it without options.
+    /// Creates options; the defaults are those of the command.
     ///
     /// There is an argument for each property, and all have defaults.
     public init(

@@ -1,29 +1,31 @@
-/// An opened source: UTF-8 without a byte order mark, its beginning open to a look, and always knowing where it is.
+/// The bytes of an open source, decompressed, as UTF-8 without a byte order mark.
+///
+/// You can peek at the bytes before reading them. The stream knows its byte offset in the source.
 package final class SourceStream: ByteStream {
     /// The first bytes of a source, for detection.
     package struct Sample {
         package let bytes: [UInt8]
-        /// Whether the source ends here, undamaged.
+        /// True if the source ends after these bytes, undamaged.
         package let isWhole: Bool
     }
 
-    /// Where in the source the next byte read is, from 0, in decompressed bytes: 3 after a byte order mark.
+    /// The offset of the next byte in the source, in decompressed bytes from 0: 3 after a byte order mark.
     package private(set) var offset: Int64
-    /// The source's length in bytes; nil where it is not known before the end (compressed, or not a file).
+    /// The source's length in bytes; nil if it is unknown before the end (compressed, or not a file).
     package let totalBytes: Int64?
 
     private let stream: PeekedStream
     private let interruption: Interruption
 
-    /// Takes a stream from the source's beginning, goes to `offset`, and takes a byte order mark off the beginning.
+    /// Skips a stream's bytes up to `offset`, and a byte order mark at the beginning of the source.
     ///
     /// - Parameters:
     ///   - stream: the bytes from `streamOffset` on.
-    ///   - streamOffset: where in the source `stream` begins.
-    ///   - offset: where to continue, at or after `streamOffset`; what precedes is read and passed over.
-    ///   - totalBytes: the source's length, where it is known.
+    ///   - streamOffset: the offset in the source at which `stream` begins.
+    ///   - offset: the offset to continue at, at or after `streamOffset`; the bytes before it are read and skipped.
+    ///   - totalBytes: the source's length, if it is known.
     ///   - name: the source's name for messages.
-    ///   - interruption: what ends every read.
+    ///   - interruption: ends every read.
     /// - Throws: `ImportError`: `.badInput` when the source is not UTF-8 or ends before `offset`.
     package init(
         _ stream: any ByteStream,
@@ -41,7 +43,7 @@ package final class SourceStream: ByteStream {
         try skip(to: offset, name: name)
     }
 
-    /// The next bytes, at most `limit`, without taking them.
+    /// The next bytes, at most `limit`, without consuming them.
     package func peek(limit: Int = 1 << 20) throws -> Sample {
         let bytes = try stream.peek(limit + 1)
         return Sample(bytes: Array(bytes.prefix(limit)), isWhole: bytes.count <= limit && stream.isPeekedToEnd)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a file is: a path, or a URL.
+/// The location of a file: a path or a URL.
 public protocol FileLocation: Sendable {
     /// The file's path.
     var filePath: String { get }
@@ -12,6 +12,6 @@ extension String: FileLocation {
 }
 
 extension URL: FileLocation {
-    /// The path of a file's URL; another one as it is written.
+    /// The path of a file URL; any other URL as it is written.
     public var filePath: String { isFileURL ? path : absoluteString }
 }

@@ -1,54 +1,54 @@
 extension ImportError {
-    /// Why something failed: one for each cause that a program may treat in its own way.
+    /// The cause of an error, for programs that handle causes differently.
     ///
-    /// More may come; so a `switch` has a `default`, which `code` is good for.
+    /// Later versions may add reasons: give a `switch` a `default`, which can use `code`.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
         // MARK: What was asked for
 
-        /// A setting has a value that it cannot have.
+        /// A setting has an invalid value.
         case optionInvalid
-        /// Settings that do not go together.
+        /// Settings contradict each other.
         case optionsConflict
         /// A resume has other settings than the import was started with.
         case optionsDiffer
-        /// An attribute that the entity does not have.
+        /// The entity has no such attribute.
         case unknownAttribute
-        /// A relationship that the entity does not have.
+        /// The entity has no such relationship.
         case unknownRelationship
-        /// An attribute that could be of several entities.
+        /// Several entities have an attribute of this name.
         case attributeAmbiguous
-        /// An entity that the model does not have.
+        /// The model has no such entity.
         case unknownEntity
-        /// Nothing says which entity the records are.
+        /// The entity of the records is not known.
         case entityUnnamed
         /// The table's name is reserved, or is that of an index or a view of the store.
         case nameTaken
-        /// The identifier is another one than the entity has.
+        /// The identifier differs from the entity's.
         case identifierMismatch
-        /// Records could be at several record paths.
+        /// There are several possible record paths.
         case recordsAmbiguous
-        /// A source that can be read once only, where it is read more often.
+        /// A source that can be read only once would be read again.
         case sourceReadOnce
-        /// The sources are imported already, or look like those that are.
+        /// The sources are already imported, or look like imported ones.
         case alreadyImported
         /// Another import of the store has to be finished first.
         case jobUnfinished
-        /// Rejects would go.
+        /// Open rejects would be lost.
         case lossNotAllowed
         /// Another import has run since, so that this one cannot be undone any more.
         case jobSuperseded
         /// The rejects are of jobs whose models or settings differ.
         case jobsDiffer
-        /// Rows of an import cannot be told from those that were there before.
+        /// Rows of an import cannot be distinguished from earlier ones.
         case rowsIndistinct
         /// The pipeline has been run before.
         case pipelineSpent
-        /// A file is to be read and written at once.
+        /// A file would be read and written at once.
         case sameFile
 
         // MARK: What was read
 
-        /// The source is empty, or white space alone.
+        /// The source is empty, or only white space.
         case sourceEmpty
         /// The source is not JSON from some byte on.
         case notJSON
@@ -60,76 +60,76 @@ extension ImportError {
         case archiveEmpty
         /// The archive has several files, of which one cannot be chosen.
         case archiveAmbiguous
-        /// No record is where the records are said to be.
+        /// There are no records at the record paths.
         case recordsNotFound
-        /// Records that a program gives end with an error, or cannot be encoded.
+        /// A program's records end with an error, or cannot be encoded.
         case recordsFailed
-        /// The source is not what was imported from it before.
+        /// The source has changed since records of it were imported.
         case sourceChanged
-        /// More records are rejected than may be.
+        /// More records are rejected than allowed.
         case tooManyRejects
         /// All of the first records are rejected.
         case allRejected
-        /// The model says what no model can say.
+        /// The model has mistakes.
         case modelInvalid
-        /// A name that the store cannot have.
+        /// The store cannot have this name.
         case nameInvalid
-        /// The store cannot be brought to the model without loss, or not now.
+        /// The store cannot be migrated to the model without loss, or not now.
         case migrationRefused
-        /// The model is not the store's, and the store has to be brought to it first.
+        /// The model differs from the store's, which must be migrated first.
         case modelDiffers
-        /// The store's table does not take what the model has.
+        /// The store's table cannot store the model's entity.
         case tableUnsuitable
-        /// Rows that are there have the same identifier.
+        /// Existing rows have the same identifier.
         case identifierNotUnique
-        /// Records without their identifier.
+        /// Records lack their identifier.
         case identifierMissing
-        /// A row that the import has written is another one now.
+        /// A row that the import has written has been changed.
         case rowChanged
-        /// A table of the import's bookkeeping is not the importer's.
+        /// A bookkeeping table is not the importer's.
         case storeForeign
-        /// The chunks' manifest is not as it was written.
+        /// The chunks' manifest is damaged.
         case manifestDamaged
         /// The chunks' manifest is of another version of the importer.
         case manifestOfOtherVersion
-        /// Other chunks than those that the import was started with.
+        /// The chunks differ from those that the import was started with.
         case chunksChanged
         /// The split that made the chunks was not finished.
         case splitUnfinished
-        /// Lines of a repair file that cannot be retried.
+        /// Lines of a repair file cannot be retried.
         case repairFileInvalid
-        /// What is to be read as a change set is none, or is not whole.
+        /// The file is not a change set, or is truncated.
         case changeSetInvalid
-        /// Nothing tells which objects of an entity are the same.
+        /// The identifier of an entity is not known.
         case identifierUnknown
-        /// Two stores have entities of one name that cannot be compared.
+        /// Two stores have entities of the same name that cannot be compared.
         case storesIncomparable
-        /// What is to be compared is no SQLite database.
+        /// The file to compare is not an SQLite database.
         case notSQLite
-        /// The store is not what a change set leads from, or has changed since what is to be undone.
+        /// The store differs from the old state of a change set, or has changed since the job to undo.
         case changesConflict
-        /// What a job has changed was not kept, so that it cannot be undone.
+        /// The job cannot be undone, as its old values were not stored.
         case notUndoable
-        /// Another job has written to the entities of a mirror since it was finished.
+        /// Another job has written to the entities of a mirror since the mirror was finished.
         case mirrorSuperseded
-        /// A mirror has deleted nothing though something was to be.
+        /// A mirror has withheld its deletions.
         case deletionsWithheld
 
         // MARK: What is not there
 
         /// There is no such file.
         case fileNotFound
-        /// The file may not be read.
+        /// The user is not permitted to read the file.
         case notPermitted
-        /// A directory where a file is asked for.
+        /// The path is a directory, not a file.
         case isDirectory
         /// The descriptor is not open.
         case fileNotOpen
         /// The file cannot be opened for another reason.
         case fileUnreadable
-        /// The archive has no such file any more.
+        /// The archive no longer has the file.
         case archiveMemberNotFound
-        /// Records that a program has given and has to give again.
+        /// The program must pass its records again.
         case recordsNotGiven
         /// There are no chunks.
         case chunksNotFound
@@ -137,7 +137,7 @@ extension ImportError {
         case storeNotFound
         /// The store has no import, or no model.
         case storeEmpty
-        /// Another store than the one that was read before.
+        /// The store was replaced by another one.
         case storeReplaced
         /// The store has no such entity.
         case entityNotFound
@@ -146,23 +146,23 @@ extension ImportError {
 
         // MARK: What cannot be made
 
-        /// A file cannot be made.
+        /// A file cannot be created.
         case cannotCreate
         /// The path cannot be written to.
         case pathUnusable
-        /// A file is there already.
+        /// The file exists already.
         case fileExists
-        /// The directory holds files that the import has not made.
+        /// The directory has files that the import has not created.
         case chunkDirectoryTaken
-        /// The directory is not the one that the import has made.
+        /// The directory is not the one that the import has created.
         case chunkDirectoryReplaced
-        /// What is there cannot be a store.
+        /// The file cannot be a store.
         case storeUnusable
-        /// The store may not be written.
+        /// The store is read-only.
         case storeReadOnly
         /// The store is of another version of the importer.
         case formatUnknown
-        /// The store cannot be put into WAL mode.
+        /// The store cannot enter WAL mode.
         case noWALMode
         /// The name of the store's lock is taken by something else.
         case lockTaken
@@ -170,14 +170,14 @@ extension ImportError {
         case transactionEnded
         /// The table has no row id left.
         case rowIDsUsedUp
-        /// No port is free, or the address is none of this machine's.
+        /// No port is free, or the address does not belong to this machine.
         case cannotListen
 
         // MARK: What breaks off
 
         /// The disk is full, or will be.
         case diskFull
-        /// What is there is no store, and one is to be read.
+        /// The file to read is not a store.
         case notAStore
         /// A source cannot be read any further.
         case readFailed
@@ -189,23 +189,23 @@ extension ImportError {
         case storeFailed
         /// The store is damaged.
         case storeDamaged
-        /// The path leads to another file than the store, or to none, since the import began.
+        /// Since the import began, the store's file was replaced or deleted.
         case storeFileReplaced
-        /// A chunk is not as it was written.
+        /// A chunk is damaged.
         case chunkDamaged
-        /// Another program or import holds the store.
+        /// Another program or import uses the store.
         case storeInUse
-        /// The server of a store cannot be reached, or takes no more connections.
+        /// The server of a store cannot be reached, or accepts no more connections.
         case serverUnavailable
         /// The server of a store refuses the login.
         case loginRefused
-        /// The user may not do there what the import needs.
+        /// The user lacks a permission that the import needs.
         case permissionMissing
-        /// The system gives no descriptor.
+        /// The system provides no descriptor.
         case noDescriptors
-        /// The system gives no thread.
+        /// The system provides no thread.
         case noThreads
-        /// What should not happen: a fault of the importer.
+        /// An internal error of the importer.
         case fault
 
         // MARK: Who asked to stop
@@ -220,7 +220,7 @@ extension ImportError {
 }
 
 extension ImportError.Reason {
-    /// The exit code that belongs to it.
+    /// The exit code for this reason.
     public var code: ImportError.Code {
         switch self {
         case .optionInvalid, .optionsConflict, .optionsDiffer, .unknownAttribute, .unknownRelationship,

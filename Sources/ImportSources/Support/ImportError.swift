@@ -1,7 +1,7 @@
 import Foundation
 import ImportModel
 
-/// An error that ends an import or another call: why, what happened, where, and what to do.
+/// An error of an import or another call: its cause, what happened, where, and what to do.
 public struct ImportError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
     /// Exit codes after BSD's `sysexits.h`, and the shell's 128 + signal for interruptions.
     public enum Code: Int32, Sendable, CaseIterable {
@@ -11,32 +11,32 @@ public struct ImportError: LocalizedError, Sendable, Hashable, CustomStringConve
         /// A server cannot be reached.
         case unavailable = 69
         case software = 70
-        /// The system gives no thread or descriptor.
+        /// The system provides no thread or descriptor.
         case noResources = 71
         case cannotCreate = 73
         case io = 74
         case inUse = 75
-        /// A server refuses the login, or what the user may do there is not enough.
+        /// A server refuses the login, or the user lacks a permission.
         case noPermission = 77
         case hangup = 129
         case interrupted = 130
         case terminated = 143
     }
 
-    /// Where in a source or in another file.
+    /// A position in a source or another file.
     public struct Position: Sendable, Hashable {
         /// The line, from 1.
         public var line: Int64?
         /// The column, in bytes from 1.
         public var column: Int64?
-        /// The first byte, from 0, in decompressed bytes.
+        /// The offset of the first byte, in decompressed bytes from 0.
         public var byteOffset: Int64?
-        /// The record's number in its import, from 1.
+        /// The record's ordinal in its import, from 1.
         public var record: Int64?
-        /// The value in its record (`address.city`).
+        /// The key path of the value in its record (`address.city`).
         public var keyPath: String?
 
-        /// A position of which some is known.
+        /// Creates a position; parts that are unknown are nil.
         public init(
             line: Int64? = nil,
             column: Int64? = nil,
@@ -52,38 +52,38 @@ public struct ImportError: LocalizedError, Sendable, Hashable, CustomStringConve
         }
     }
 
-    /// Its cause.
+    /// The cause.
     public private(set) var reason: Reason
-    /// The file, directory or store that it is about, as it was named (`-` is standard input); nil where there is none.
+    /// The file, directory or store, as it was named (`-` is standard input); nil if there is none.
     public private(set) var path: String?
-    /// Where in the file; nil where that is not known, or it is about no part of it.
+    /// The position in the file; nil if it is unknown, or the error concerns the whole file.
     public let position: Position?
-    /// Everything that is wrong with the model, where that is the cause.
+    /// The mistakes of the model, if they are the cause.
     public let modelError: ModelError?
-    /// What happened, and where.
+    /// A description of what happened, and where.
     public private(set) var text: MessageText
-    /// What to do about it; nil where there is nothing to advise.
+    /// Advice on what to do; nil if there is none.
     public private(set) var remedy: MessageText?
 
-    /// The exit code that belongs to it.
+    /// The exit code for this error.
     public var code: Code { reason.code }
-    /// What happened, and where, in the words of programs.
+    /// What happened, and where, with settings named as in Swift.
     public var message: String { text.description }
-    /// What to do about it, in the words of programs; nil where there is nothing to advise.
+    /// Advice on what to do, with settings named as in Swift; nil if there is none.
     public var advice: String? { remedy?.description }
 
-    /// Whether it says that somebody asked to stop: what was committed stays, and the same call resumes.
+    /// True if the call was interrupted: commits stay, and the same call resumes.
     public var isInterruption: Bool { [.interrupted, .terminated, .hangup].contains(code) }
 
-    /// Creates one.
+    /// Creates an error.
     ///
     /// - Parameters:
-    ///   - reason: its cause.
-    ///   - path: the file, directory or store that it is about, which `what` then does not name.
-    ///   - position: where in the file.
+    ///   - reason: the cause.
+    ///   - path: the file, directory or store; `what` then does not name it.
+    ///   - position: the position in the file.
     ///   - what: what happened: `is a directory`.
-    ///   - advice: what to do about it.
-    ///   - modelError: everything that is wrong with the model, where that is the cause.
+    ///   - advice: what to do.
+    ///   - modelError: the mistakes of the model, if they are the cause.
     public init(
         _ reason: Reason,
         at path: String? = nil,
@@ -149,14 +149,14 @@ public struct ImportError: LocalizedError, Sendable, Hashable, CustomStringConve
         )
     }
 
-    /// Message and advice, a line each.
+    /// The message and the advice, a line each.
     public var description: String {
         guard let advice else { return message }
         return "\(message)\n\(advice)"
     }
 
-    /// What happened, and where, as Foundation asks for it.
+    /// The message, for Foundation.
     public var errorDescription: String? { message }
-    /// What to do about it, as Foundation asks for it.
+    /// The advice, for Foundation.
     public var recoverySuggestion: String? { advice }
 }

@@ -2,9 +2,9 @@ import Synchronization
 
 /// A request to stop an import at the next safe point.
 ///
-/// Any thread may make it; the first one counts.
+/// Any thread may request it; the first request counts.
 public final class Interruption: Sendable {
-    /// Who asked, and so which exit code belongs to it.
+    /// The reason for an interruption, which determines the exit code.
     public enum Reason: Sendable, Hashable {
         case interrupt
         case terminate
@@ -18,10 +18,10 @@ public final class Interruption: Sendable {
 
     private let state = Mutex(State())
 
-    /// Starts with nothing.
+    /// Creates an interruption that is not requested.
     public init() {}
 
-    /// Asks to stop.
+    /// Requests to stop.
     public func request(_ reason: Reason) {
         let wakers = state.withLock { state -> [@Sendable () -> Void] in
             guard state.reason == nil else { return [] }
@@ -39,10 +39,10 @@ public final class Interruption: Sendable {
         return child
     }
 
-    /// Why to stop, or nil while nobody asked.
+    /// The reason for the first request; nil if there is none.
     public var reason: Reason? { state.withLock { $0.reason } }
 
-    /// Whether to stop.
+    /// True if a stop was requested.
     public var isRequested: Bool { reason != nil }
 
     /// Calls `wake` once when a stop is asked for, at once if it already was.

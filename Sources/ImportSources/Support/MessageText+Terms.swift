@@ -35,35 +35,35 @@ extension MessageText {
         case indexes
         /// The directory that a split writes its chunks to.
         case splitDirectory
-        /// Whether a file that is there is written over.
+        /// True if an existing file is overwritten.
         case overwrites
-        /// Whether a migration may lose values.
+        /// True if a migration may lose values.
         case allowsLoss
-        /// Whether an import brings the store to its model first.
+        /// True if an import migrates the store to its model first.
         case migrates
-        /// What a patch does where the store is not what it leads from.
+        /// How a patch handles conflicts.
         case conflicts
-        /// Whether changes without old values are applied.
+        /// True if changes without old values are applied.
         case isUnchecked
-        /// Whether what undo needs is kept.
+        /// True if the job can be undone.
         case keepsUndo
     }
 
-    /// Something that a text may advise to call.
+    /// A call that a text may advise.
     public enum Call: Sendable, Hashable {
         /// A new import.
         case importing
-        /// The resume of a store's interrupted import, with a limit of rejects where one is to be given.
+        /// The resume of a store's interrupted import, optionally with a limit of rejects.
         case resuming(store: String? = nil, maxErrors: String? = nil)
-        /// A store's jobs and what is wrong with their records.
+        /// A store's jobs and the errors of their records.
         case status
         /// A list of rejects.
         case rejects
-        /// A repair file of rejects; of one job or entity where that is to be given.
+        /// A repair file of rejects, optionally of one job or entity.
         case exportingRejects(of: RejectedPart = .all)
         /// A split.
         case splitting
-        /// A model of some sources; all sources of the import where none is named.
+        /// A model of some sources, or of all sources of the import if none is named.
         case inferring(from: [String] = [])
         /// A check of a model file.
         case checkingModel
@@ -71,13 +71,13 @@ extension MessageText {
         case migrating(store: String)
         /// The deletions that a mirror has withheld.
         case mirroring(store: String, job: Int64)
-        /// Taking back what a job has done.
+        /// Undoing a job.
         case undoing(store: String, job: Int64? = nil)
-        /// Taking part in an import that another process has begun.
+        /// Joining an import that another process has started.
         case working
     }
 
-    /// Which rejects a repair file is advised to have.
+    /// The rejects that a repair file should have.
     public enum RejectedPart: Sendable, Hashable {
         case all
         case job
@@ -86,7 +86,7 @@ extension MessageText {
 }
 
 extension MessageText.Term {
-    /// What a program calls it.
+    /// The name in Swift.
     public var name: String {
         switch self {
         case .setting(let setting), .choice(of: let setting): "`\(setting.rawValue)`"

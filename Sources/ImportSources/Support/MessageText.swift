@@ -1,17 +1,17 @@
-/// A text for people that may name settings and calls, which a program and the command write differently.
+/// A text for people that may name settings and calls, which have other names in Swift than on the command line.
 ///
-/// What is `maxErrors` in a program is an option on the command line. The library says which it means, and who shows
-/// the text says it in the words of those who read it. A literal makes one: `"Leave \(.again) out."`.
+/// For example, `maxErrors` in Swift is an option on the command line. The library creates the text with terms, and the program that
+/// shows it writes them in the words of its readers. A literal creates a text: `"Leave \(.again) out."`.
 public struct MessageText: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible {
-    /// Something that is called differently in a program and on the command line.
+    /// A setting or call with different names in Swift and on the command line.
     public enum Term: Sendable, Hashable {
         /// A setting itself.
         case setting(Setting)
-        /// A setting and any value, which the reader is to choose.
+        /// A setting with a value that the reader chooses.
         case choice(of: Setting)
         /// A setting and its value.
         case value(String, of: Setting)
-        /// Something to call.
+        /// A call.
         case call(Call)
     }
 
@@ -24,18 +24,18 @@ public struct MessageText: Sendable, Hashable, ExpressibleByStringInterpolation,
     /// Words never follow words, and none are empty, so that texts are equal that read alike.
     private var pieces: [Piece] = []
 
-    /// A text that is shown as it is.
+    /// Creates a text that is shown as it is.
     public init(_ words: String) { pieces.append(words) }
 
-    /// A text that is shown as it is.
+    /// Creates a text that is shown as it is.
     public init(stringLiteral words: String) { self.init(words) }
 
-    /// A text of a literal's parts.
+    /// Creates a text from the parts of a literal.
     public init(stringInterpolation parts: StringInterpolation) { pieces = parts.pieces }
 
-    /// The text with its terms in somebody's words.
+    /// The text with its terms in the given words.
     ///
-    /// - Parameter words: what to write for a term.
+    /// - Parameter words: returns the text for a term.
     public func text(_ words: (Term) -> String) -> String {
         pieces.map { piece in
             switch piece {
@@ -45,7 +45,7 @@ public struct MessageText: Sendable, Hashable, ExpressibleByStringInterpolation,
         }.joined()
     }
 
-    /// The text in the words of programs: settings as properties, calls as what a program calls.
+    /// The text with terms as in Swift: settings as properties, calls as functions.
     public var description: String { text(\.name) }
 
     /// The text with other words in place of some.
@@ -67,23 +67,23 @@ public struct MessageText: Sendable, Hashable, ExpressibleByStringInterpolation,
     public struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var pieces: [Piece] = []
 
-        /// Begins with nothing.
+        /// Creates an empty text.
         public init(literalCapacity: Int, interpolationCount: Int) {
             pieces.reserveCapacity(2 * interpolationCount + 1)
         }
 
-        /// Adds what stands between interpolations.
+        /// Appends the text between interpolations.
         public mutating func appendLiteral(_ literal: String) { pieces.append(literal) }
 
-        /// Adds a value as it describes itself.
+        /// Appends a value's description.
         public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
             pieces.append(value.description)
         }
 
-        /// Adds what an error says of itself.
+        /// Appends an error's description.
         public mutating func appendInterpolation(_ error: any Error) { pieces.append("\(error)") }
 
-        /// Adds a text with its terms.
+        /// Appends a text with its terms.
         public mutating func appendInterpolation(_ text: MessageText) {
             for piece in text.pieces {
                 switch piece {
@@ -93,20 +93,20 @@ public struct MessageText: Sendable, Hashable, ExpressibleByStringInterpolation,
             }
         }
 
-        /// Adds a setting.
+        /// Appends a setting.
         public mutating func appendInterpolation(_ setting: Setting) { pieces.append(.term(.setting(setting))) }
 
-        /// Adds a setting and its value.
+        /// Appends a setting and its value.
         public mutating func appendInterpolation(_ setting: Setting, _ value: String) {
             pieces.append(.term(.value(value, of: setting)))
         }
 
-        /// Adds a setting with any value.
+        /// Appends a setting with any value.
         public mutating func appendInterpolation(anyOf setting: Setting) {
             pieces.append(.term(.choice(of: setting)))
         }
 
-        /// Adds a call.
+        /// Appends a call.
         public mutating func appendInterpolation(call: Call) { pieces.append(.term(.call(call))) }
     }
 }

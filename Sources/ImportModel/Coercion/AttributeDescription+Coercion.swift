@@ -1,11 +1,11 @@
 extension AttributeDescription {
-    /// Turns a value into this attribute's type, just as an import does.
+    /// Coerces a value to this attribute's type, as an import does.
     ///
     /// - Parameters:
-    ///   - value: as a record has it.
-    ///   - transformers: those that the description may name.
-    /// - Throws: `CoercionError` when the value does not fit, also for null where the attribute is not optional; when
-    ///   the description has a mistake that a model file may not have (a pattern that is none, say), for every value.
+    ///   - value: the value of a record.
+    ///   - transformers: the transformers that the description may name.
+    /// - Throws: `CoercionError` when the value does not fit, also for null if the attribute is not optional; for every value, if the
+    ///   description has a mistake that a model file may not have, such as an invalid pattern.
     public func coerce(
         _ value: JSONValue,
         transformers: TransformerRegistry = .standard

@@ -199,10 +199,10 @@ struct Bitfield: Sendable {
 }
 
 extension AttributeDescription {
-    /// The flags that a stored integer of this bitfield stands for, as an object: all of them, `true` or `false`, those
-    /// with dots in their names in nested objects.
+    /// The flags of a stored integer of this bitfield as an object: all of them, `true` or `false`, those with dots in their names in
+    /// nested objects.
     ///
-    /// Coercing it gives the integer again, but for bits that have no name.
+    /// Coercing the object gives the same integer, except for bits without a name.
     public func flags(of value: Int64) -> JSONValue {
         var root = Group()
         for bit in bits where (0...63).contains(bit.position) {

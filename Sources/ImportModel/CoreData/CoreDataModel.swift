@@ -1,35 +1,35 @@
-/// A model of Core Data as Xcode keeps it: the `contents` of an `.xcdatamodel`, with all that a model file can have of it.
+/// A Core Data model, read from the `contents` of an `.xcdatamodel`, as far as a model file can have it.
 ///
-/// It is XML without a published schema; what is read is what Xcode writes
+/// The file is XML without a published schema; the elements that Xcode writes are read
 /// (<https://developer.apple.com/documentation/coredata/modeling-data>).
 public struct CoreDataModel: Sendable {
-    /// The same as a model file has it; it passes ``ModelDescription/check(transformers:)``.
+    /// The model in the form of a model file; it passes ``ModelDescription/check(transformers:)``.
     public let model: ModelDescription
-    /// What it has not of the file, in the file's order, each at the entity or property that says it (`Person.photo (line 12)`).
+    /// The parts of the file that `model` does not have, in the file's order, each at its entity or property (`Person.photo (line 12)`).
     public let notices: [ModelError.Mistake]
 
-    /// How the keys of JSON are made from the names of properties that have none in their `userInfo`.
+    /// The JSON keys of properties that name none in their `userInfo`.
     public enum KeyStyle: String, Sendable, Hashable, Codable, CaseIterable {
-        /// The name itself, else its words in snake_case, else in camelCase: the first key that a record has.
+        /// The first of these keys that a record has: the name, its words in snake_case, its words in camelCase.
         case any
-        /// The name itself.
+        /// The name.
         case exact
-        /// Its words in snake_case.
+        /// The words of the name in snake_case.
         case snake
-        /// As ``any``; before that, as Sync has it, `NAME_id` and `NAME_ids` for relationships, and `id` for the attribute
-        /// `remoteID`, which is the identifier if nothing else is.
+        /// The keys of Sync (`NAME_id` and `NAME_ids` for relationships, and `id` for the attribute `remoteID`, which is the identifier
+        /// if there is no other), and then those of ``any``.
         case sync
     }
 
     /// Reads the file `contents`.
     ///
-    /// No entity of XML is expanded and nothing outside of the file is read; a document type declaration is passed over.
+    /// XML entities are not expanded, nothing outside of the file is read, and a document type declaration is ignored.
     ///
     /// - Parameters:
     ///   - bytes: the file, XML in UTF-8, at most 16 MiB.
-    ///   - keyStyle: how the keys of properties are made that have none in their `userInfo`.
-    /// - Throws: `ModelError` where it is no such file, or says what no model can be: entities or properties that are there
-    ///   twice, destinations, parents or inverses that are not there.
+    ///   - keyStyle: the JSON keys of properties that name none in their `userInfo`.
+    /// - Throws: `ModelError` when the file is not a Core Data model, or has entities or properties twice, or destinations, parents or
+    ///   inverses that do not exist.
     public init(parsing bytes: [UInt8], keyStyle: KeyStyle = .any) throws(ModelError) {
         let root: XMLElement
         do throws(XMLError) {
@@ -50,7 +50,7 @@ public struct CoreDataModel: Sendable {
     /// The version of a model that `.xccurrentversion` names, as the name of a folder (`Moody 3.xcdatamodel`).
     ///
     /// - Parameter bytes: the file, a property list in XML.
-    /// - Returns: nil where it names none, or is no property list in XML.
+    /// - Returns: nil when the file names no version, or is not a property list in XML.
     public static func currentVersion(in bytes: [UInt8]) -> String? {
         guard let list = try? XMLDocument(bytes).root, list.name == "plist", let dictionary = list.elements.first,
             let key = dictionary.elements.firstIndex(where: { $0.name == "key" && $0.text == "_XCCurrentVersionName" }),

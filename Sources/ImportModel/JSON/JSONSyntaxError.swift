@@ -1,12 +1,12 @@
-/// Why bytes are not JSON, and where.
+/// A syntax error in JSON, and its position.
 public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The first byte that does not belong there, from 0; the number of bytes if the text breaks off.
+    /// The offset of the first unexpected byte, from 0; the number of bytes if the text is incomplete.
     public let byteOffset: Int
-    /// Its line, from 1; lines end with a line feed.
+    /// The line, from 1; lines end with a line feed.
     public let line: Int
-    /// Its position in the line, from 1, in bytes.
+    /// The column, in bytes from 1.
     public let column: Int
-    /// What is wrong there.
+    /// A description of the error.
     public let reason: String
 
     init(_ reason: String, at byteOffset: Int, in bytes: ByteView) {

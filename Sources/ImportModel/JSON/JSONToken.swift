@@ -40,7 +40,7 @@ package struct JSONToken {
         self.hasEscapes = hasEscapes
     }
 
-    /// Whether a boolean is `true`.
+    /// True if a boolean is `true`.
     @inline(__always)
     var isTrue: Bool { bytes.count == 4 }
 }

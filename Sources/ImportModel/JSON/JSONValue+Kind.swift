@@ -1,5 +1,5 @@
 extension JSONValue {
-    /// Which kind of JSON value it is.
+    /// The kind of the JSON value.
     public var kind: JSONKind {
         switch self {
         case .null: .null

@@ -1,22 +1,22 @@
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
-    /// A string.
+    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
 
-    /// A number.
+    /// Creates a number.
     public init(integerLiteral value: Int64) { self = .number(String(value)) }
 
-    /// A boolean.
+    /// Creates a boolean.
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
 }
 
 extension JSONValue: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
-    /// An array.
+    /// Creates an array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 
-    /// An object with the members in this order.
+    /// Creates an object with the members in the given order.
     public init(dictionaryLiteral members: (String, JSONValue)...) { self.init(members) }
 
-    /// An object with the members in this order.
+    /// Creates an object with the members in the given order.
     package init(_ members: [(String, JSONValue)]) { self = .object(members.map { Member(key: $0.0, value: $0.1) }) }
 
     /// An array of strings.

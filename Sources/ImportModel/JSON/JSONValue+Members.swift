@@ -1,8 +1,8 @@
 extension JSONValue {
-    /// The member of an object with this key: nil where there is none, and in what is not an object.
+    /// The value of an object's member with the given key; nil if there is none, or the value is not an object.
     ///
-    /// Of several members with the same key the last one counts, as it does for an import. Setting it replaces the first and
-    /// removes the others; a new one comes last; nil removes all of them. What is not an object stays as it is.
+    /// Of several members with the same key, the last one is used, as in an import. Setting a value replaces the first and removes the
+    /// others; a new member is appended; nil removes all of them. A value that is not an object does not change.
     public subscript(key: String) -> JSONValue? {
         get {
             guard case .object(let members) = self else { return nil }

@@ -2,13 +2,12 @@ extension JSONValue {
     /// How many containers may be inside each other.
     static let maxDepth = 512
 
-    /// Reads one JSON document (RFC 8259), strictly.
+    /// Parses one JSON document (RFC 8259), strictly.
     ///
-    /// Members keep their order, and keys that are repeated are both kept. A byte order mark at the beginning is passed
-    /// over.
+    /// Members keep their order, and members with repeated keys are all kept. A byte order mark at the beginning is skipped.
     ///
     /// - Parameter bytes: the document in UTF-8, nested at most 512 deep.
-    /// - Throws: `JSONSyntaxError` if it is anything else; also for half a surrogate pair, which is no text.
+    /// - Throws: `JSONSyntaxError` if it is anything else, also for half a surrogate pair, which is not text.
     public init(parsing bytes: [UInt8]) throws(JSONSyntaxError) {
         self = try bytes.withUnsafeBufferPointer { buffer throws(JSONSyntaxError) in
             var reader = JSONReader(ByteView(buffer))

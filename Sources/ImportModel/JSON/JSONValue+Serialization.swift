@@ -1,17 +1,16 @@
 extension JSONValue {
-    /// How a value is laid out as text.
+    /// The layout of a value as text.
     public enum Layout: Sendable {
         /// Without any white space.
         case compact
-        /// Two spaces for each level. A container that is short and holds nothing deeper than lists of plain values
-        /// is on one line.
+        /// Two spaces for each level. A short container with at most lists of scalars in it is on one line.
         case indented
     }
 
-    /// The value as JSON: the same text for the same value, members in their order, numbers as written.
+    /// The value as JSON text, with members in their order and numbers as written; equal values have the same text.
     ///
-    /// Control characters, and characters that cannot be seen or turn the direction of writing, are written as escapes;
-    /// all others as they are. A number must hold a JSON number; it is written as it is.
+    /// Control characters, invisible characters and marks of writing direction are escaped; all others are written as they are. A
+    /// `number` must contain a JSON number, which is written as it is.
     public func serialized(_ layout: Layout = .compact) -> String {
         var writer = JSONWriter()
         switch layout {

@@ -16,7 +16,7 @@ public enum JSONValue: Sendable, Hashable {
         /// The value under this key.
         public let value: JSONValue
 
-        /// A member.
+        /// Creates a member.
         public init(key: String, value: JSONValue) {
             self.key = key
             self.value = value

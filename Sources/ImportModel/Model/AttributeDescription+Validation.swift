@@ -1,21 +1,21 @@
 extension AttributeDescription {
-    /// What a value must be beyond its type; looked at after coercion.
+    /// The rules for values beyond their type, checked after coercion.
     public struct Validation: Sendable, Hashable {
-        /// The smallest value of a number or date, written as a record might have it.
+        /// The smallest number or date, written as in a record.
         public var minimum: JSONValue?
-        /// The largest one.
+        /// The largest number or date, written as in a record.
         public var maximum: JSONValue?
-        /// The fewest Unicode scalars of a text, or bytes of a binary.
+        /// The minimum number of Unicode scalars of a text, or bytes of a binary.
         public var minimumLength: Int?
-        /// The most of them.
+        /// The maximum number of Unicode scalars of a text, or bytes of a binary.
         public var maximumLength: Int?
         /// A regular expression (ICU's dialect, <https://unicode-org.github.io/icu/userguide/strings/regexp.html>) that
         /// must match somewhere in the text; `^` and `$` bind it to the text's ends.
         public var pattern: String?
-        /// The only values that are allowed, written as a record might have them.
+        /// The allowed values, written as in a record.
         public var allowedValues: [JSONValue]?
 
-        /// No rules but those given.
+        /// Creates rules.
         public init(
             minimum: JSONValue? = nil,
             maximum: JSONValue? = nil,
@@ -32,7 +32,7 @@ extension AttributeDescription {
             self.allowedValues = allowedValues
         }
 
-        /// Whether there is no rule.
+        /// True if there are no rules.
         public var isEmpty: Bool { self == Validation() }
     }
 
@@ -40,10 +40,10 @@ extension AttributeDescription {
     public struct Bit: Sendable, Hashable {
         /// The flag's name; dots stand for nested objects (`creator.share`).
         public var name: String
-        /// Which bit it is, 0 (counts 1) to 63 (the sign).
+        /// The position of the bit, from 0 (value 1) to 63 (the sign).
         public var position: Int
 
-        /// A flag.
+        /// Creates a flag.
         public init(name: String, position: Int) {
             self.name = name
             self.position = position

@@ -1,54 +1,54 @@
-/// One property of an entity, with its column (after `NSAttributeDescription`).
+/// An attribute of an entity, with its column (after `NSAttributeDescription`).
 public struct AttributeDescription: Sendable, Hashable {
     /// The name, unique in its entity.
     public var name: String
     /// The column's name in the table.
     public var column: String
-    /// What its values are coerced to.
+    /// The type to which its values are coerced.
     public var type: AttributeType
-    /// Whether a record may have null here, or lack it.
+    /// True if the attribute may be null or missing in a record.
     public var isOptional: Bool
-    /// What an inserted object gets when its record has no such key.
+    /// The value of an inserted object whose record does not have the key.
     public var defaultValue: JSONValue?
     /// The key paths of the value; the first one that the record has is used.
     ///
-    /// Empty where nothing in the JSON states it.
+    /// Empty if the JSON does not have the value.
     public var from: [AttributePath]
-    /// Whether an inserted object that has no value here gets a UUID of its own.
+    /// True if an inserted object without a value gets a generated UUID.
     public var isGenerated: Bool
-    /// Whose value counts once the object exists.
+    /// Determines who may change the value of a stored object.
     public var owner: Owner
-    /// The formats that are tried in order: of a date (none for `iso8601`), or the one of a binary (`base64`, `base64url`,
-    /// none for either; `uuid`, `text`).
+    /// The formats of a date, tried in order (none for `iso8601`), or the format of a binary (`base64`, `base64url`, none for either;
+    /// `uuid`, `text`).
     public var formats: [String]
-    /// How a date without a zone is read: a name of the time zone database (`Europe/Berlin`); nil for UTC.
+    /// The time zone of dates without a zone, as a name of the time zone database (`Europe/Berlin`); nil for UTC.
     public var timeZone: String?
-    /// Whether a date keeps the writer's local time instead of the instant.
+    /// True if a date is stored as the writer's local time instead of the instant.
     public var isWallClock: Bool
-    /// How a date, a UUID or a decimal is stored; nil for the standard form, which is `iso8601` or `text`, or that of a
+    /// The storage form of a date, a UUID or a decimal; nil for the standard form, which is `iso8601` or `text`, or that of a
     /// ``StoreClient``.
     public var storage: StorageForm?
     /// The flags of a bitfield.
     public var bits: [Bit]
-    /// The names of the value transformers that a string goes through before it is coerced, in order.
+    /// The names of the value transformers that are applied to a string before coercion, in order.
     public var transformers: [String]
-    /// What a value must be beyond its type.
+    /// The rules for values beyond their type.
     public var validation: Validation
-    /// Its name in the model before this one; nil where it is the same.
+    /// Its name in the previous model; nil if it has not changed.
     public var renamingIdentifier: String?
-    /// Free annotations, kept and given back as they are.
+    /// Annotations, which are stored as they are.
     public var userInfo: JSONValue?
 
     /// Who may change an attribute of a stored object.
     public enum Owner: String, Sendable, Hashable, Codable, CaseIterable {
-        /// Every record that mentions it.
+        /// Every record that has the attribute.
         case source
-        /// Only those who use the store: an import sets it on insert and never again.
+        /// Only users of the store: an import sets the attribute on insert and never again.
         case local
     }
 
     // More than seven parameters, as it is a plain value: one for each property.
-    /// An attribute; its column has its name, and its value is under its name, unless said otherwise.
+    /// Creates an attribute; by default its column has its name, and its value is under its name.
     ///
     /// There is an argument for each property, and all but the name and the type have defaults.
     public init(

@@ -1,11 +1,11 @@
-/// What a record does whose identifier a stored object has already.
+/// How an import handles a record whose identifier is already in the store.
 public enum ConflictPolicy: String, Sendable, Hashable, Codable, CaseIterable {
-    /// It sets what it mentions; missing is not null.
+    /// Sets the attributes that the record has; a missing one is not a null.
     case merge
-    /// It sets all attributes, those that it lacks to their defaults.
+    /// Sets all attributes; those that the record lacks get their defaults.
     case replace
-    /// It is left out, and counted.
+    /// Leaves the record out, and counts it.
     case ignore
-    /// It is a reject.
+    /// Rejects the record.
     case error
 }

@@ -1,43 +1,43 @@
-/// One kind of object, with its table (after `NSEntityDescription`).
+/// An entity, with its table (after `NSEntityDescription`).
 public struct EntityDescription: Sendable, Hashable {
-    /// The name by which the model and the command line know it.
+    /// The name in the model and on the command line.
     public var name: String
     /// The table's name in the store.
     public var table: String
-    /// Where this entity's records are; nil where the import finds it or has it as an option.
+    /// The record path of this entity; nil if the import detects it or has it as an option.
     public var records: RecordPath?
-    /// The names of the attributes by which two records are the same object; empty for none.
+    /// The names of the attributes of the identifier, by which records of the same object are recognized; empty for none.
     ///
-    /// ``parentIdentifier`` among them means the object that a nested one belongs to. An entity with a parent entity has
-    /// that one's identifier, if it is empty here.
+    /// ``parentIdentifier`` among them is the object that a nested one belongs to. If it is empty, an entity with a parent entity has the
+    /// parent's identifier.
     public var identifier: [String]
-    /// In the order of the table's columns, without those that are inherited.
+    /// The attributes in the order of the table's columns, without inherited ones.
     public var attributes: [AttributeDescription]
-    /// How its objects refer to others, in the order in which their values are read; without those that are inherited.
+    /// The relationships in the order in which their values are read, without inherited ones.
     public var relationships: [RelationshipDescription]
     /// The name of the entity whose attributes, relationships and identifier it inherits; nil for none.
     public var parent: String?
-    /// Whether it has no objects of its own, but only those of its subentities.
+    /// True if all of its objects are of its subentities.
     public var isAbstract: Bool
-    /// Indexes that are built when an import ends: of each the names of attributes, inherited ones too, and of to-one
+    /// Indexes that are built when an import ends, each with the names of attributes, including inherited ones, and of to-one
     /// relationships whose columns are in its table.
     public var indexes: [[String]]
-    /// Groups of attributes that change together, inherited ones too.
+    /// Groups of attributes that change together, including inherited ones.
     ///
-    /// Where one of a group differs, a change set has all of it, and a merge accepts all of it from one side.
+    /// If one attribute of a group differs, a change set has the whole group, and a merge accepts the whole group from one side.
     public var together: [[String]]
-    /// How an object says which subentity it is; nil where it does not.
+    /// The value that names an object's subentity; nil if there is none.
     public var subentity: SubentityDescription?
-    /// Its name in the model before this one; nil where it is the same.
+    /// Its name in the previous model; nil if it has not changed.
     public var renamingIdentifier: String?
-    /// Free annotations, kept and given back as they are.
+    /// Annotations, which are stored as they are.
     public var userInfo: JSONValue?
 
     /// The object around a nested one, in an ``identifier``.
     public static let parentIdentifier = "@parent"
 
     // More than seven parameters, as it is a plain value: one for each property.
-    /// An entity; its table has its name unless said otherwise.
+    /// Creates an entity; by default its table has its name.
     ///
     /// There is an argument for each property, and all but the name and the attributes have defaults.
     public init(

@@ -1,9 +1,9 @@
-/// A set of entities: what a model file holds (after `NSManagedObjectModel`).
+/// A model: the entities of a model file (after `NSManagedObjectModel`).
 public struct ModelDescription: Sendable, Hashable {
-    /// In the file's order.
+    /// The entities, in the file's order.
     public var entities: [EntityDescription]
 
-    /// A model of these entities.
+    /// Creates a model of entities.
     public init(entities: [EntityDescription]) {
         self.entities = entities
     }

@@ -1,57 +1,57 @@
-/// How objects of one entity refer to those of another (after `NSRelationshipDescription`).
+/// A relationship of an entity to another (after `NSRelationshipDescription`).
 public struct RelationshipDescription: Sendable, Hashable {
     /// The name, unique among the attributes and relationships of its entity.
     public var name: String
     /// The name of the entity that it leads to.
     public var destination: String
-    /// Whether an object may have several.
+    /// True if an object may have several destinations.
     public var isToMany: Bool
-    /// Where its value is in the JSON; the first one that is there is used.
+    /// The sources of its value in the JSON; the first one that the object has is used.
     ///
-    /// Empty where nothing in the JSON states it.
+    /// Empty if the JSON does not have the value.
     public var from: [Source]
-    /// The attributes of the destination that a scalar names; empty for its identifier.
+    /// The attributes of the destination by which a scalar refers to it; empty for its identifier.
     ///
-    /// The store has the identifier all the same.
+    /// The store has the identifier in any case.
     public var by: [String]
-    /// The relationship of the destination that is the other side of this one; nil for none.
+    /// The relationship of the destination that is the inverse of this one; nil for none.
     public var inverse: String?
-    /// Whether a to-one may be null, or a to-many empty.
+    /// True if a to-one may be null, or a to-many empty.
     public var isOptional: Bool
-    /// Whether the order of a to-many is kept.
+    /// True if the order of a to-many is stored.
     ///
-    /// nil for the default: kept, but for the second side of a many-to-many, and where nothing in the JSON states it.
+    /// nil for the default: true, except for the second side of a many-to-many, and if `from` is empty.
     public var isOrdered: Bool?
-    /// The fewest destinations of a to-many; nil for no limit.
+    /// The minimum number of destinations of a to-many; nil for no limit.
     public var minimumCount: Int?
-    /// The most of them; nil for no limit.
+    /// The maximum number of destinations of a to-many; nil for no limit.
     public var maximumCount: Int?
-    /// What happens to the destinations of an object that is deleted.
+    /// Determines what happens to the destinations of a deleted object.
     ///
     /// nil for the default: ``DeleteRule/cascade`` for owned destinations without inverse, else ``DeleteRule/nullify``.
     public var deleteRule: DeleteRule?
-    /// What a list does to the links that are there.
+    /// Determines what a list does to existing links.
     public var list: ListPolicy
-    /// What happens to objects that a list has unlinked; nil for the default: deleted if they are owned, else kept.
+    /// Determines what happens to objects that a list has unlinked; nil for the default: deleted if they are owned, else kept.
     public var orphans: OrphanPolicy?
-    /// What happens to references to objects that are not there when the job ends.
+    /// Determines what happens to dangling references when the job ends.
     public var unresolved: UnresolvedPolicy
-    /// By what nested elements are told apart.
+    /// Determines how nested elements are identified.
     public var identity: Identity
-    /// What a nested object does to a stored one.
+    /// Determines what a nested object does to a stored one.
     public var onConflict: ConflictPolicy
-    /// Whose links count once an object exists.
+    /// Determines who may change the links of a stored object.
     public var owner: AttributeDescription.Owner
-    /// The names of the columns that hold it, one for each column of the key that they refer to; empty for the default.
+    /// The names of its columns, one for each column of the key that they refer to; empty for the default.
     public var columns: [String]
     /// The name of its join table; nil for the default.
     public var table: String?
-    /// Its name in the model before this one; nil where it is the same.
+    /// Its name in the previous model; nil if it has not changed.
     public var renamingIdentifier: String?
-    /// Free annotations, kept and given back as they are.
+    /// Annotations, which are stored as they are.
     public var userInfo: JSONValue?
 
-    /// Where the value of a relationship is in the JSON.
+    /// A source of the value of a relationship in the JSON.
     public enum Source: Sendable, Hashable {
         /// The value at a key path: an object, an identifier, or an array of these.
         case value(AttributePath)
@@ -61,23 +61,23 @@ public struct RelationshipDescription: Sendable, Hashable {
         case identifier([AttributePath])
     }
 
-    /// What happens to the destinations of an object that is deleted (after `NSDeleteRule`).
+    /// What happens to the destinations of a deleted object (after `NSDeleteRule`).
     public enum DeleteRule: String, Sendable, Hashable, Codable, CaseIterable {
-        /// They no longer refer to it.
+        /// They no longer refer to the object.
         case nullify
         /// They are deleted too.
         case cascade
         /// The object cannot be deleted while it has any.
         case deny
-        /// They refer to what is not there.
+        /// They keep a reference to an object that does not exist.
         case noAction
     }
 
-    /// What a list in the JSON does to the links that an object has.
+    /// What a list in the JSON does to an object's existing links.
     public enum ListPolicy: String, Sendable, Hashable, Codable, CaseIterable {
         /// The links are those of the list, in its order.
         case replace
-        /// It adds links after those that are there.
+        /// The list adds links after the existing ones.
         case union
     }
 
@@ -89,28 +89,28 @@ public struct RelationshipDescription: Sendable, Hashable {
         case delete
     }
 
-    /// What happens to references to objects that are not there when the job ends.
+    /// What happens to dangling references when the job ends.
     public enum UnresolvedPolicy: String, Sendable, Hashable, Codable, CaseIterable {
-        /// They stay, and are counted; a later import may bring the object.
+        /// They are kept and counted; a later import may insert the object.
         case keep
-        /// They become null, and are counted.
+        /// They become null and are counted.
         case null
-        /// Their records are rejects.
+        /// Their records become rejects.
         case reject
-        /// The store gets objects that have only their identifier.
+        /// Objects with just their identifier are inserted.
         case stub
     }
 
-    /// By what nested elements are told apart.
+    /// How nested elements are identified.
     public enum Identity: String, Sendable, Hashable, Codable, CaseIterable {
         /// By the identifier of their entity.
         case identifier
-        /// Those without identifier by their index in the list.
+        /// Elements without identifier by their index in the list.
         case position
     }
 
     // More than seven parameters, as it is a plain value: one for each property.
-    /// A relationship, to-one unless said otherwise; its value is under its name.
+    /// Creates a relationship; by default it is a to-one, and its value is under its name.
     ///
     /// There is an argument for each property, and all but the name and the destination have defaults.
     public init(

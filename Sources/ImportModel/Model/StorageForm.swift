@@ -1,14 +1,14 @@
-/// How the store keeps the values of a date, a UUID or a decimal.
+/// The form in which values of a date, a UUID or a decimal are stored.
 public enum StorageForm: String, Sendable, Hashable, Codable, CaseIterable {
     /// A date as TEXT: `YYYY-MM-DDTHH:MM:SS.SSSZ`.
     case iso8601
-    /// A date as TEXT, `YYYY-MM-DD HH:MM:SS.SSS` in UTC: what SQLite's functions, GRDB and Django write and compare.
+    /// A date as TEXT, `YYYY-MM-DD HH:MM:SS.SSS` in UTC, as SQLite's functions, GRDB and Django write and compare it.
     case sqlite
     /// A date as INTEGER: whole seconds since 1970-01-01T00:00:00Z, milliseconds cut off.
     case unix
     /// A date as INTEGER: milliseconds since 1970-01-01T00:00:00Z.
     case unixMilliseconds
-    /// A date as REAL, seconds since 2001-01-01T00:00:00Z: what Core Data writes.
+    /// A date as REAL, seconds since 2001-01-01T00:00:00Z, as Core Data writes it.
     case referenceDate
     /// A UUID in lower case, or a decimal with all its digits, as TEXT.
     case text
@@ -51,7 +51,7 @@ extension AttributeDescription {
 }
 
 extension ModelDescription {
-    /// The model with the forms of values that a library writes, where it names none of its own.
+    /// The model with the storage forms of a library, for attributes without a form of their own.
     public func stored(for client: StoreClient) -> ModelDescription {
         var model = self
         for entity in model.entities.indices {

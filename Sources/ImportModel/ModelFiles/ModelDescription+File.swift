@@ -5,7 +5,7 @@ extension ModelDescription {
     ///
     /// - Parameters:
     ///   - bytes: the file, JSON in UTF-8.
-    ///   - transformers: those that the model may name.
+    ///   - transformers: the transformers that the model may name.
     /// - Throws: `ModelError` with all of the file's mistakes at once.
     public init(
         parsing bytes: [UInt8],
@@ -14,18 +14,18 @@ extension ModelDescription {
         self = try Self.read(bytes, checkingWith: transformers)
     }
 
-    /// Checks a model that was made rather than read, by the rules for files.
+    /// Checks a model that was created in a program by the rules for model files.
     ///
-    /// - Parameter transformers: those that the model may name.
-    /// - Throws: `ModelError` with all of its mistakes at once, at the paths that they would have in a file.
+    /// - Parameter transformers: the transformers that the model may name.
+    /// - Throws: `ModelError` with all of its mistakes at once, at their paths in a file.
     public func check(transformers: TransformerRegistry = .standard) throws(ModelError) {
         _ = try ModelDescription(parsing: Array(encoded().utf8), transformers: transformers)
     }
 
-    /// What a sound model says that a store does not keep by itself: delete rules on the side that has the column, and rules
-    /// that a mandatory relationship contradicts.
+    /// Rules of a valid model that a store does not enforce by itself: delete rules on the side that has the column, and rules that a
+    /// mandatory relationship contradicts.
     ///
-    /// - Returns: one for each, at its path in a model file; none of them keeps an import from being made.
+    /// - Returns: a warning for each, at its path in a model file; none of them prevents an import.
     public func warnings() -> [ModelError.Mistake] {
         ModelValidator(self).warnings.map { warning in
             let keys = ["entities", entities[warning.entity].name] + warning.keys
@@ -80,9 +80,9 @@ extension ModelDescription {
         return model
     }
 
-    /// The model as a file: indented JSON that ends with a line feed, without what goes without saying.
+    /// The model as a file: indented JSON that ends with a line feed, without default values.
     ///
-    /// Reading it gives the same model, if the model is one that a file can hold.
+    /// Reading the file gives the same model, if a file can have it.
     public func encoded() -> String {
         let file: JSONValue = ["entities": JSONValue(entities.map { ($0.name, $0.json) })]
         return file.serialized(.indented) + "\n"

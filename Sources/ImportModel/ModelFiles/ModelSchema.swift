@@ -1,9 +1,9 @@
-/// The JSON Schema of model files (draft 2020-12), from the tables by which they are read.
+/// The JSON Schema of model files (draft 2020-12), made from the tables that the reader uses.
 public enum ModelSchema {
     /// The schema as indented JSON that ends with a line feed.
     ///
-    /// It says what an editor can know: keys, types, which key goes with which type, names of formats and transformers.
-    /// Other mistakes (a default that does not fit, a path that cannot match) are found by reading the file.
+    /// It has what an editor can check: keys, types, the keys of each type, names of formats and transformers. Other mistakes (a default
+    /// that does not fit, a path that cannot match) are found by reading the file.
     public static var text: String { schema.serialized(.indented) + "\n" }
 
     private static var schema: JSONValue {

@@ -1,6 +1,6 @@
 extension AttributePath: CustomStringConvertible, Codable {
-    /// Reads a path: keys with dots between them (`name.full`), keys that are not plain names in brackets and quotes
-    /// (`['a.b'].c`), `$key`, `$key[1]` or `$`; in nested objects also `@value`, `@index`, `@key` or `@parent.name`.
+    /// Parses a path: keys separated by dots (`name.full`), keys that are not plain names in brackets and quotes (`['a.b'].c`), `$key`,
+    /// `$key[1]` or `$`; in nested objects also `@value`, `@index`, `@key` or `@parent.name`.
     ///
     /// - Throws: `PathSyntaxError` if the text is anything else.
     public init(_ text: String) throws(PathSyntaxError) {
@@ -58,7 +58,7 @@ extension AttributePath: CustomStringConvertible, Codable {
         return path
     }
 
-    /// The path as text, from which it can be read again.
+    /// The path as text, which can be parsed again.
     public var description: String {
         switch origin {
         case .key(let level): return level == 0 ? "$key" : "$key[\(level)]"
@@ -84,12 +84,12 @@ extension AttributePath: CustomStringConvertible, Codable {
         return text
     }
 
-    /// Reads the path's text.
+    /// Decodes the path from its text.
     public init(from decoder: any Decoder) throws {
         self = try decoder.path("attribute path") { text throws(PathSyntaxError) in try AttributePath(text) }
     }
 
-    /// Writes the path's text.
+    /// Encodes the path as its text.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)

@@ -1,9 +1,9 @@
-/// Where an attribute's value is in its record: `name.full`, `['a.b'].c`, or `$key`, and `$key[1]` for the
-/// key one further out, where several lead to the record.
+/// The path of an attribute's value in its record: `name.full`, `['a.b'].c` or `$key`, or `$key[1]` for the key one level further out
+/// if several lead to the record.
 ///
-/// In a nested object it is within that object, and may also be `@value` (the element itself, in a list of scalars),
-/// `@index` (its index in its list), `@key` (its key, where an object is the collection), or `@parent.name` (an attribute of
-/// the object around it).
+/// In a nested object the path is relative to that object, and may also be `@value` (the element itself, in a list of scalars),
+/// `@index` (its index in its list), `@key` (its key, if an object is the collection) or `@parent.name` (an attribute of the object
+/// around it).
 public struct AttributePath: Sendable, Hashable {
     /// What a path is, beyond its keys.
     enum Origin: Hashable, Sendable {
@@ -18,7 +18,7 @@ public struct AttributePath: Sendable, Hashable {
     public let keys: [String]
     let origin: Origin
 
-    /// The path of these keys; none for the record itself.
+    /// Creates a path of keys; none for the record itself.
     public init(keys: [String]) {
         self.keys = keys
         origin = .value
@@ -32,45 +32,44 @@ public struct AttributePath: Sendable, Hashable {
     /// An attribute of the object around a nested one (`@parent.name`).
     public static func parent(attribute: String) -> AttributePath { AttributePath(.parent(attribute: attribute)) }
 
-    /// The key under which a record of a keyed collection is (`$key`), or an element of an object that is a collection
-    /// (`@key`).
+    /// The key of a record in a keyed collection (`$key`), or of an element of an object that is a collection (`@key`).
     public static let recordKey = recordKey(outwards: 0)
 
-    /// The key at a level, counted outwards from ``recordKey`` (0): `$key[1]` is a file's in `$.files.*.functions.*`.
+    /// The key at a level, counted outwards from ``recordKey`` (0): in `$.files.*.functions.*`, `$key[1]` is the key of the file.
     public static func recordKey(outwards level: Int) -> AttributePath { AttributePath(.key(level)) }
 
     /// The record itself (`$`).
     public static let record = AttributePath(keys: [])
 
-    /// An element that is no object, or any other (`@value`).
+    /// The element itself, an object or not (`@value`).
     ///
-    /// An entity with an attribute of this path takes scalars for objects of its own; otherwise they are identifiers.
+    /// For an entity with an attribute of this path, scalars are objects; otherwise they are identifiers.
     public static let element = AttributePath(.element)
 
     /// The index of an element in its list, from 0 (`@index`).
     public static let index = AttributePath(.index)
 
-    /// Whether this is ``recordKey``.
+    /// True if this is ``recordKey``.
     public var isRecordKey: Bool { keyLevel == 0 }
 
-    /// How many keys further out than ``recordKey`` this one is; nil for all that is no key.
+    /// The number of levels outwards from ``recordKey``; nil if the path is not a key.
     public var keyLevel: Int? {
         if case .key(let level) = origin { return level }
         return nil
     }
 
-    /// Whether this is ``element``.
+    /// True if this is ``element``.
     public var isElement: Bool { origin == .element }
 
-    /// Whether this is ``index``.
+    /// True if this is ``index``.
     public var isIndex: Bool { origin == .index }
 
-    /// The attribute of the object around, where this is a ``parent(attribute:)``; nil for all others.
+    /// The attribute of the object around, if this is a ``parent(attribute:)``; nil otherwise.
     public var parentAttribute: String? {
         if case .parent(let attribute) = origin { return attribute }
         return nil
     }
 
-    /// Whether the keys lead to the value: none of them for the record itself.
+    /// True if the path consists of keys, or of none for the record itself.
     public var isWithinRecord: Bool { origin == .value }
 }

@@ -1,8 +1,8 @@
-/// Why a text is no record path or attribute path, and where.
+/// A syntax error in a record path or attribute path, and its position.
 public struct PathSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The character (Unicode scalar) at which the path goes wrong, from 1; one past the last if it breaks off.
+    /// The position of the unexpected character (Unicode scalar), from 1; one past the last if the path is incomplete.
     public let position: Int
-    /// What is wrong there.
+    /// A description of the error.
     public let reason: String
 
     /// The position and the reason, for people.

@@ -1,5 +1,5 @@
 extension RecordPath: CustomStringConvertible, Codable {
-    /// Reads a path: `$`, and after it any of `[*]`, `.*`, `.name`, `['any key']` and `["any key"]`.
+    /// Parses a path: `$`, and after it any of `[*]`, `.*`, `.name`, `['any key']` and `["any key"]`.
     ///
     /// - Throws: `PathSyntaxError` if the text is anything else.
     public init(_ text: String) throws(PathSyntaxError) {
@@ -23,7 +23,7 @@ extension RecordPath: CustomStringConvertible, Codable {
         self.init(steps: steps)
     }
 
-    /// The path as text, from which it can be read again.
+    /// The path as text, which can be parsed again.
     ///
     /// Keys that are not plain names are in `['…']`.
     public var description: String {
@@ -43,12 +43,12 @@ extension RecordPath: CustomStringConvertible, Codable {
         return text
     }
 
-    /// Reads the path's text.
+    /// Decodes the path from its text.
     public init(from decoder: any Decoder) throws {
         self = try decoder.path("record path") { text throws(PathSyntaxError) in try RecordPath(text) }
     }
 
-    /// Writes the path's text.
+    /// Encodes the path as its text.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)

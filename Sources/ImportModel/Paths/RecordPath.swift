@@ -1,10 +1,10 @@
-/// Where records are in a document: `$`, `$[*]`, `$.items[*]`, `$.users.*`, `$['639-3'][*]`.
+/// The path of records in a document: `$`, `$[*]`, `$.items[*]`, `$.users.*`, `$['639-3'][*]`.
 ///
 /// The notation is the part of JSONPath (RFC 9535) without filters.
 public struct RecordPath: Sendable, Hashable {
     /// One step down from a value to its children.
     public enum Step: Sendable, Hashable {
-        /// The member of an object with this key.
+        /// The member of an object with the given key.
         case key(String)
         /// Every element of an array.
         case anyElement
@@ -12,10 +12,10 @@ public struct RecordPath: Sendable, Hashable {
         case anyMember
     }
 
-    /// The steps from the document inwards; none where each value of a stream is a record.
+    /// The steps from the document inwards; none if each value of a stream is a record.
     public let steps: [Step]
 
-    /// The path of these steps.
+    /// Creates a path of steps.
     public init(steps: [Step]) {
         self.steps = steps
     }
@@ -23,10 +23,10 @@ public struct RecordPath: Sendable, Hashable {
     /// The value itself: each value of a stream is a record.
     public static let root = RecordPath(steps: [])
 
-    /// Whether the records are an object's members, so that each has a key of its own.
+    /// True if the records are an object's members, so that each has a key.
     public var isKeyed: Bool { steps.last == .anyMember }
 
-    /// How many keys lead to a record that the path does not name: one for each `.*`.
+    /// The number of keys that lead to a record and are not in the path: one for each `.*`.
     public var keyCount: Int { steps.count { $0 == .anyMember } }
 
     /// The key before the `.*` at a level, counted outwards from the innermost one (0), arrays between them aside: `files` in

@@ -10,10 +10,10 @@
 /// | `collapseWhitespace` | any run of white space becomes one space |
 /// | `normalizeNFC` | characters that can be written in several ways are written in one: Unicode's form C |
 public struct TransformerRegistry: Sendable {
-    /// A transformer: the text that it makes of a text, or nil for null.
+    /// A transformer, which returns a text for a text, or nil for null.
     public typealias Transform = @Sendable (String) -> String?
 
-    /// The built-in transformers, and no others.
+    /// The built-in transformers.
     public static let standard = TransformerRegistry()
 
     private(set) var transformers: [String: Transformer]
@@ -24,22 +24,21 @@ public struct TransformerRegistry: Sendable {
     package enum ReplacementOfNUL: Sendable {
         /// A text with U+FFFD for each.
         case text
-        /// Null where the attribute is optional.
+        /// Null if the attribute is optional.
         case null
     }
 
-    /// A registry of the built-in transformers.
+    /// Creates a registry of the built-in transformers.
     public init() {
         transformers = [:]
         for transformer in BuiltInTransformer.allCases { transformers[transformer.rawValue] = .builtIn(transformer) }
     }
 
-    /// Adds a transformer, or replaces the one with this name.
+    /// Adds a transformer, or replaces the one with the given name.
     ///
     /// - Parameters:
-    ///   - name: what models call it.
-    ///   - transform: gives the same for the same text, or a resumed import would not be the same; called by several
-    ///     threads at once.
+    ///   - name: its name in models.
+    ///   - transform: must return the same for the same text, or a resumed import would differ; called by several threads at once.
     public mutating func register(_ name: String, _ transform: @escaping Transform) {
         transformers[name] = .custom(transform)
     }

@@ -1,4 +1,4 @@
-/// A value as the store keeps it.
+/// A value as it is stored.
 public enum CoercedJSON: Sendable, Hashable {
     /// NULL.
     case null

@@ -1,12 +1,12 @@
-/// Why a value does not fit its attribute.
+/// The reason for which a value does not fit its attribute.
 ///
-/// The value itself is not in it: texts never print whole values unasked.
+/// It does not contain the value: messages never show whole values unless requested.
 public struct CoercionError: Error, Sendable, Hashable, Codable {
-    /// What went wrong, as a word that scripts can rely on.
+    /// The code of an error, on which scripts can rely.
     public enum Code: String, Sendable, Hashable, Codable, CaseIterable {
-        /// A kind of JSON value that the type does not take.
+        /// A kind of JSON value that the type does not accept.
         case wrongKind
-        /// The right kind, but not the form that the type asks for: `"12abc"` for an integer.
+        /// A value of the right kind, but not in the form of the type: `"12abc"` for an integer.
         case wrongForm
         /// A number outside of the type's range.
         case outOfRange
@@ -22,28 +22,27 @@ public struct CoercionError: Error, Sendable, Hashable, Codable {
         case tooLong
         /// Text that the attribute's `pattern` does not match.
         case patternMismatch
-        /// A value that is none of the attribute's `enum`.
+        /// A value that is not in the attribute's `enum`.
         case notAllowed
-        /// A flag that the attribute's `bits` do not have.
+        /// A flag that is not in the attribute's `bits`.
         case unknownFlag
-        /// A value that would lose something where nothing may be lost.
+        /// A value that would lose something in a lossless import.
         case lossy
         /// An explicit null for an attribute that is not optional.
         case unexpectedNull
-        /// No value, no default, and the attribute is not optional.
+        /// A missing value of an attribute that is not optional and has no default.
         case missingValue
-        /// A record that is no object where the entity asks for one.
+        /// A record that is not an object, though the entity reads attributes from one.
         case notAnObject
-        /// An object with the same identifier exists already, and the import says (``ConflictPolicy/error``) that it must not be.
+        /// An identifier that is already in the store, in an import with ``ConflictPolicy/error``.
         case duplicateIdentifier
-        /// A record whose row breaks a constraint that the store's table has of its own: `UNIQUE`, `CHECK`, `NOT NULL`, a
-        /// trigger that raises.
+        /// A record whose row violates a constraint of the store's table: `UNIQUE`, `CHECK`, `NOT NULL`, a trigger that raises.
         ///
         /// The byte offset is the record's.
         case constraintViolation
         /// Text with U+0000, which a server's `text` cannot have.
         case nulCharacter
-        /// A record whose row is larger than a server's table holds.
+        /// A record whose row is too large for a server's table.
         ///
         /// The byte offset is the record's.
         case rowTooLarge
@@ -55,9 +54,9 @@ public struct CoercionError: Error, Sendable, Hashable, Codable {
         case tooFew
         /// More elements than the relationship's `maxCount`.
         case tooMany
-        /// An object of an abstract entity that does not say which subentity it is.
+        /// An object of an abstract entity that does not name its subentity.
         case abstractEntity
-        /// An object that is stored as one of an entity that the relationship does not lead to.
+        /// An object that is stored with an entity that the relationship does not lead to.
         case wrongEntity
         /// A reference that leads to no object when the import ends, by a relationship whose `unresolved` is `reject`.
         case unresolved
@@ -69,24 +68,24 @@ public struct CoercionError: Error, Sendable, Hashable, Codable {
         case recordTooLarge
         /// A record nested more deeply than the import allows (`JobOptions.maxDepth`).
         case recordTooDeep
-        /// A change that does not fit what the store has, where such changes are to be rejected.
+        /// A change that conflicts with the store, if such changes are rejected.
         case conflict
     }
 
-    /// What went wrong.
+    /// The code of the error.
     public let code: Code
-    /// What the attribute asks for, in words: `integer16`.
+    /// The value that the attribute expects, in words: `integer16`.
     public let expected: String
-    /// What was there, in words: `string`.
+    /// The value that was found, in words: `string`.
     public let found: String
-    /// Where inside of the value it went wrong, as an attribute path (`creator.share`); empty for the value itself.
+    /// The attribute path of the error within the value (`creator.share`); empty for the value itself.
     public let path: String
-    /// What else is wrong inside of the same value, each at a path of its own.
+    /// Other errors within the same value, each at a path of its own.
     ///
     /// These are a bitfield's other flags, in the value's order; of one value at most 100 errors are reported.
     public let others: [CoercionError]
 
-    /// An error with these words.
+    /// Creates an error.
     public init(code: Code, expected: String, found: String, path: String = "", others: [CoercionError] = []) {
         self.code = code
         self.expected = expected
@@ -98,7 +97,7 @@ public struct CoercionError: Error, Sendable, Hashable, Codable {
     /// This error and the others, in the value's order.
     public var all: [CoercionError] { [self] + others }
 
-    /// The key path of the error in its record, where the value is at `keyPath`.
+    /// The key path of the error in its record, if the value is at `keyPath`.
     public func keyPath(at keyPath: String) -> String {
         if path.isEmpty { return keyPath }
         return keyPath.isEmpty || path.hasPrefix("[") ? keyPath + path : keyPath + "." + path

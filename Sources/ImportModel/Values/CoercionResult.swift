@@ -1,7 +1,7 @@
-/// What became of a value, and what that changed.
+/// A coerced value, and what coercion changed.
 public struct CoercionResult: Sendable, Hashable {
-    /// The value as the store keeps it.
+    /// The value as it is stored.
     public let value: CoercedJSON
-    /// What the ledger counts for it.
+    /// The entries that the ledger counts for it.
     public let ledger: [LedgerKind]
 }

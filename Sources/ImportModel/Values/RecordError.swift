@@ -1,19 +1,19 @@
-/// One error of a record: what, at which key path, where in the source.
+/// An error of a record, with its key path and its position in the source.
 public struct RecordError: Error, Sendable, Hashable, Codable {
     /// The entity's name.
     public package(set) var entity: String
-    /// Where the value is in its record (`address.city`); empty for the record itself.
+    /// The key path of the value in its record (`address.city`); empty for the record itself.
     public package(set) var keyPath: String
-    /// What went wrong.
+    /// The code of the error.
     public package(set) var code: CoercionError.Code
-    /// What the attribute asks for, in words.
+    /// The value that the attribute expects, in words.
     public package(set) var expected: String
-    /// What was there, in words.
+    /// The value that was found, in words.
     public package(set) var found: String
-    /// The value's first byte in the source, from 0, in decompressed bytes.
+    /// The offset of the value in the source, in decompressed bytes from 0.
     public package(set) var byteOffset: Int64
 
-    /// An error at a key path.
+    /// Creates an error at a key path.
     public init(
         entity: String,
         keyPath: String,

@@ -3,22 +3,22 @@ import ImportModel
 import ImportSources
 
 extension RepairedRecord {
-    /// The JSON that is to be imported in place of a reject's record.
+    /// Creates a repaired record from JSON.
     ///
     /// - Parameters:
-    ///   - record: the record; of a source with record paths, what is at the path, not the document around it.
-    ///   - reject: what it repairs.
+    ///   - record: the record; for a source with record paths, the value at the path, not the document around it.
+    ///   - reject: the reject that it repairs.
     public init(_ record: JSONValue, of reject: StoreInspection.Reject) {
         self.init(json: record.serialized(), of: reject)
     }
 
-    /// The value that is to be imported in place of a reject's record, encoded as an import of a program's own records does it.
+    /// Creates a repaired record from a value, which is encoded as in an import of a program's own records.
     ///
     /// - Parameters:
     ///   - record: the record.
-    ///   - reject: what it repairs.
-    /// - Throws: `EncodingError` for numbers that are not finite and dates outside of the years 1 to 9999; what the value's
-    ///   own encoding throws.
+    ///   - reject: the reject that it repairs.
+    /// - Throws: `EncodingError` for numbers that are not finite and dates outside of the years 1 to 9999; the errors of the value's own
+    ///   encoding.
     public init(_ record: some Encodable, of reject: StoreInspection.Reject) throws {
         var line: [UInt8] = []
         try RecordEncoder.append(record, to: &line)

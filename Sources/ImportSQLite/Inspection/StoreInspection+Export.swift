@@ -3,22 +3,22 @@ import ImportEngine
 import ImportModel
 import ImportSources
 
-/// What was exported.
+/// The result of an export of rejects.
 public struct RejectExport: Sendable, Hashable {
-    /// How the rejects are written.
+    /// The formats of exported rejects.
     public enum Format: String, Sendable, Hashable, CaseIterable {
-        /// A line of JSON for each, with its number, position and errors, and the record to edit: what a retry reads.
+        /// A repair file for a retry: a line of JSON for each reject, with its number, position and errors, and the record to edit.
         case repairLines
-        /// The records' original bytes alone, one per line.
+        /// The original bytes of the records only, one per line.
         case raw
     }
 
-    /// How many rejects were written.
+    /// The number of rejects written.
     public package(set) var rejects: Int64 = 0
-    /// How many of them have only their records' first bytes.
+    /// The number of them that have only the first bytes of their records.
     public package(set) var partial: Int64 = 0
 
-    /// Nothing yet.
+    /// Creates an empty result.
     public init() {}
 }
 
@@ -65,9 +65,9 @@ extension StoreInspection {
     /// Writes rejects job by job in source order.
     ///
     /// - Parameters:
-    ///   - selection: which ones.
-    ///   - format: how.
-    ///   - body: given bytes of one or more whole lines at a time.
+    ///   - selection: the rejects to write.
+    ///   - format: the format.
+    ///   - body: receives the bytes of one or more whole lines at a time.
     /// - Throws: `ImportError` as `status` does, and what `body` throws.
     public func exportRejects(
         _ selection: RejectSelection = RejectSelection(),
@@ -81,13 +81,13 @@ extension StoreInspection {
         return exporter.export
     }
 
-    /// Writes rejects to a file, all or nothing: under a temporary name first, and then renamed.
+    /// Writes rejects to a file, which is written under a temporary name first, and then renamed.
     ///
     /// - Parameters:
-    ///   - selection: which ones.
-    ///   - format: how.
-    ///   - path: the file; its folder must be there.
-    ///   - overwrites: whether an existing file may be replaced.
+    ///   - selection: the rejects to write.
+    ///   - format: the format.
+    ///   - path: the path of the file; its folder must exist.
+    ///   - overwrites: true if an existing file may be replaced.
     /// - Throws: `ImportError`: `.cannotCreate` when the file exists or cannot be created, `.io` when it cannot be
     ///   written, and as `status` does.
     public func exportRejects(

@@ -4,41 +4,41 @@ import ImportEngine
 import ImportModel
 
 extension StoreInspection {
-    /// One job in a line: what it was, its state, and its counts.
+    /// A summary of a job: its kind, state and counts.
     public struct JobSummary: Sendable, Hashable, Codable {
         /// The job's number in the store, from 1.
         public let job: Int64
         /// Its state.
         public let state: ImportReport.State
-        /// Whether it is a retry of rejects.
+        /// True if the job is a retry of rejects.
         public let isRetry: Bool
-        /// What it does to objects that are there; nil where it imports records.
+        /// The kind of change; nil if the job imports records.
         public let change: Change?
-        /// The job that it undoes; nil where it is no undo.
+        /// The job that this job undoes; nil if it is not an undo.
         public let undoes: Int64?
-        /// The job that has undone it; nil where none has, or that one is undone itself.
+        /// The job that has undone this job; nil if there is none, or it is undone itself.
         public var undoneBy: Int64?
-        /// The sources, as they were given.
+        /// The sources, as passed to the import.
         public let sources: [String]
-        /// When it was started, in ISO 8601 and UTC.
+        /// The time of its start, in ISO 8601 and UTC.
         public let started: String
-        /// When it was finished; nil while it is not.
+        /// The time of its end, in ISO 8601 and UTC; nil while it is not finished.
         public let finished: String?
-        /// Records read, rejects included.
+        /// The number of records read, including rejects.
         public let recordsRead: Int64
-        /// Records that became new objects.
+        /// The number of records that became new objects.
         public let inserted: Int64
-        /// Records that changed an object.
+        /// The number of records that changed an object.
         public let updated: Int64
-        /// Changes that have deleted an object; nil where it imports records.
+        /// The number of changes that have deleted an object; nil if the job imports records.
         public let deleted: Int64?
-        /// Records whose object had all their values already.
+        /// The number of records whose object had all their values already.
         public let unchanged: Int64
-        /// Records left out as their object existed already.
+        /// The number of records left out, as their object existed already.
         public let ignored: Int64
-        /// Records that were not accepted.
+        /// The number of rejected records.
         public let rejected: Int64
-        /// Rejects that were repaired since; of a retry, those that it has repaired.
+        /// The number of rejects that were repaired since; of a retry, those that it has repaired.
         public let repaired: Int64
 
         package init(
@@ -79,11 +79,11 @@ extension StoreInspection {
             self.repaired = repaired
         }
 
-        /// What a job does to objects that are there.
+        /// The kinds of jobs that change stored objects.
         public enum Change: String, Sendable, Hashable, Codable, CaseIterable {
-            /// It applies a change set.
+            /// The job applies a change set.
             case patch
-            /// It takes back what another job has done.
+            /// The job undoes another job.
             case undo
         }
 

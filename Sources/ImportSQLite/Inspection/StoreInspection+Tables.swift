@@ -3,38 +3,38 @@ import ImportEngine
 import ImportSources
 
 extension StoreInspection {
-    /// A table as it is now, beside what the imports have left in it.
+    /// A comparison of a table with the rows that imports have written.
     ///
-    /// How many rows there should be is exact. Rows that are gone and rows that have come since are distinguished by their row
-    /// ids, as far as these say: a row that replaced another one is not. Other values are found in a sample of up
-    /// to 256 rows per table; a `VACUUM` that renumbers rows reads as such a change.
+    /// The expected number of rows is exact. Deleted and added rows are distinguished by their row ids, so a row that has replaced another
+    /// with the same row id is not found. Changed values are found in a sample of up to 256 rows per table; a `VACUUM` that renumbers rows
+    /// counts as a change.
     public struct TableComparison: Sendable, Hashable, Codable {
         /// The table's name.
         public let table: String
-        /// Whether it exists, with the columns that it had.
+        /// True if the table exists, with its former columns.
         public let isThere: Bool
-        /// Whether a view has its name now.
+        /// True if a view now has the table's name.
         ///
-        /// A view is not read, since one may have rows without end.
+        /// A view is not read, as it may have infinitely many rows.
         public let isView: Bool
-        /// Rows now.
+        /// The current number of rows.
         public let rows: Int64
-        /// Rows that were there before the first import, and those that imports have inserted.
+        /// The number of rows before the first import, and of those that imports have inserted.
         public let expected: Int64
-        /// Rows that other programs have added since, at least.
+        /// The minimum number of rows that other programs have added since.
         public let added: Int64
-        /// Rows that other programs have deleted since, at least.
+        /// The minimum number of rows that other programs have deleted since.
         public let deleted: Int64
-        /// How many rows were compared with what they were when the last import ended; 0 while one is not finished.
+        /// The number of rows that were compared with their values at the end of the last import; 0 while one is not finished.
         public let compared: Int64
-        /// How many of these have other values now.
+        /// The number of compared rows with other values.
         public let changed: Int64
 
-        /// Whether nothing is known to have been done to it by other programs.
+        /// True if no change by other programs is known.
         public var isUntouched: Bool { isThere && added == 0 && deleted == 0 && changed == 0 }
     }
 
-    /// What other programs have done to the tables since they were imported into.
+    /// The changes that other programs have made to the tables since the last import.
     ///
     /// - Returns: a comparison for each table, by its name.
     /// - Throws: `ImportError` as `status` does.

@@ -4,13 +4,13 @@ import ImportEngine
 import ImportModel
 
 extension StoreInspection {
-    /// References to an object that is not there.
+    /// References to an object that does not exist.
     public struct UnresolvedReference: Sendable, Hashable, Codable {
         /// The relationship: `order.customer`.
         public let relationship: String
-        /// The identifier that it refers to, or the values of the attributes that its `by` names: as JSON, in their order.
+        /// The identifier of the object, or the values of the attributes of the relationship's `by`: as JSON, in their order.
         public let identifier: [String]
-        /// How many references there are.
+        /// The number of references.
         public let count: Int64
 
         package init(relationship: String, identifier: [String], count: Int64) {
@@ -27,7 +27,7 @@ extension StoreInspection {
             .reduce(into: [:]) { counts, row in counts[try row.text("relationship")] = try row.number("count") }
     }
 
-    /// Calls `body` with the references to objects that are not there now, by relationship in the model's order.
+    /// Calls `body` with the references to objects that do not exist, by relationship in the model's order.
     ///
     /// The relationships are those of the last job whose entities relate to one another.
     ///

@@ -3,18 +3,18 @@ import ImportEngine
 import ImportModel
 
 extension StoreInspection {
-    /// One thing that `verify` looked at.
+    /// A check of `verify`.
     public struct Check: Sendable, Hashable, Codable {
-        /// What it is about, as `job 1`; nil for the whole store.
+        /// The subject, such as `job 1`; nil for the whole store.
         public let subject: String?
-        /// What must hold.
+        /// The rule that must hold.
         public let rule: String
-        /// Whether it does.
+        /// True if the rule holds.
         public let holds: Bool
-        /// The figures that show it.
+        /// The compared figures.
         public let detail: String
 
-        /// What must hold, and of what.
+        /// The rule with its subject.
         public var name: String { subject.map { "\($0): \(rule)" } ?? rule }
 
         package init(_ rule: String, of subject: String? = nil, holds: Bool, detail: String) {
@@ -25,7 +25,7 @@ extension StoreInspection {
         }
     }
 
-    /// Proves from the store alone that every record is accounted for.
+    /// Verifies from the store alone that every record is accounted for.
     ///
     /// - Returns: the checks, those of the store first, then each job's.
     /// - Throws: `ImportError` as `status` does.

@@ -4,13 +4,13 @@ import ImportEngine
 import ImportModel
 import ImportSources
 
-/// Looks into a store without importing.
+/// Reads jobs, reports and rejects of a store without importing.
 public struct StoreInspection: Sendable {
     package let store: String
     /// What is open already, and what ends reading; nil where it opens the store for each question.
     private let connection: (opened: ReadOnlyStore, interruption: Interruption)?
 
-    /// Nothing is opened before it is asked.
+    /// Prepares to inspect a store; nothing is opened before the first call.
     public init(store: any FileLocation) {
         self.store = store.filePath
         connection = nil
@@ -48,7 +48,7 @@ public struct StoreInspection: Sendable {
 
     /// The report of a job.
     ///
-    /// - Parameter job: its number in the store, from 1.
+    /// - Parameter job: the job's number in the store, from 1.
     /// - Throws: `ImportError` as `status` does; `.noInput` when there is no such job.
     public func status(of job: Int64) throws -> ImportReport {
         try read { database in
@@ -68,13 +68,12 @@ public struct StoreInspection: Sendable {
 
     /// Calls `body` with each open reject, job by job in source order.
     ///
-    /// An import or a retry that continues meanwhile is not held up, and what it has done by then is seen.
+    /// A running import or retry is not blocked, and its commits are visible.
     ///
     /// - Parameters:
-    ///   - selection: which ones, if not all that are open.
+    ///   - selection: the rejects to read; by default all open ones.
     ///   - body: called outside of any transaction.
-    /// - Throws: `ImportError` as `status` does, and what `body` throws; `.io` at the end, after all others, where rejects
-    ///   cannot be read.
+    /// - Throws: `ImportError` as `status` does, and what `body` throws; `.io` after all other rejects, when some cannot be read.
     public func forEachReject(
         _ selection: RejectSelection = RejectSelection(),
         _ body: (Reject) throws -> Void
@@ -82,7 +81,7 @@ public struct StoreInspection: Sendable {
         if let damage = try scanRejects(selection, body) { throw damage }
     }
 
-    /// - Returns: what is wrong where some rejects cannot be read; the others are given nevertheless.
+    /// - Returns: the error, if some rejects cannot be read; `body` is called with the others.
     func scanRejects(_ selection: RejectSelection, _ body: (Reject) throws -> Void) throws -> ImportError? {
         let opened = try ReadOnlyStore(store)
         defer { opened.close() }
@@ -90,30 +89,30 @@ public struct StoreInspection: Sendable {
         return try scan.run(opened, body)
     }
 
-    /// One record that was not accepted.
+    /// A rejected record.
     public struct Reject: Sendable, Hashable, Codable {
-        /// The reject's own number in the store.
+        /// The reject's number in the store.
         public let number: Int64
         /// The job's number in the store.
         public let job: Int64
-        /// The record's number in its job, from 1.
+        /// The record's ordinal in its job, from 1.
         public let ordinal: Int64
         /// The entity's name.
         public let entity: String
         /// The source's name.
         public let source: String
-        /// The record's first byte in the source, from 0, in decompressed bytes.
+        /// The offset of the record in the source, in decompressed bytes from 0.
         public let byteOffset: Int64
         /// The record's length in the source, in bytes.
         public let length: Int64
-        /// Everything that is wrong with the record.
+        /// The errors of the record.
         public let errors: [ImportModel.RecordError]
-        /// The original bytes, or the first of them where the record was passed over.
+        /// The original bytes, or only the first ones if the record was passed over.
         public let record: [UInt8]
-        /// What has become of it.
+        /// The state of the reject.
         public let state: RejectState
-        /// The record's key, where it is one of a keyed collection (`$.users.*`); of several keys
-        /// (`$.files.*.functions.*`) a JSON array, the outermost first.
+        /// The record's key, if it is from a keyed collection (`$.users.*`); for several keys (`$.files.*.functions.*`) a JSON array, the
+        /// outermost first.
         public let key: String?
 
         // More than seven parameters, as it is a plain value: one for each property.
@@ -143,7 +142,7 @@ public struct StoreInspection: Sendable {
             self.key = key
         }
 
-        /// Whether only the record's first bytes are kept.
+        /// True if only the first bytes of the record are stored.
         public var isPartial: Bool { Int64(record.count) < length }
     }
 

@@ -22,10 +22,10 @@ extension AttributeDescription {
 }
 
 extension EntityDescription {
-    /// The entity for records that were read back: an import of what `StoreReader` writes as NDJSON gives the same rows.
+    /// The entity for importing fetched records: an import of the NDJSON that `StoreReader` writes gives the same rows.
     ///
-    /// Each attribute reads what is under its own name, dates in ISO 8601, and all may be null. Table, columns, types,
-    /// identifier and the storage of dates are the same.
+    /// Each attribute reads the value under its own name, dates in ISO 8601, and all may be null. Table, columns, types, identifier and
+    /// the storage of dates are the same.
     public var readingBack: EntityDescription {
         var entity = self
         entity.records = nil

@@ -3,22 +3,22 @@ import ImportModel
 import ImportSQLite
 import ImportSources
 
-/// What a change set says before its first change: between which states it leads, and what their entities are.
+/// The header of a change set: its two states and their entities.
 public struct ChangeSetHeader: Sendable, Hashable {
     /// One of the two states.
     public struct State: Sendable, Hashable {
         /// The base name of the store's file.
         public var name: String
-        /// How many objects each entity had, in the order of the entities.
+        /// The number of objects of each entity, in the order of the entities.
         public var objects: [(entity: String, count: Int64)]
 
-        /// A state of a store.
+        /// Creates the state of a store.
         public init(name: String, objects: [(entity: String, count: Int64)] = []) {
             self.name = name
             self.objects = objects
         }
 
-        /// Whether name and numbers are the same.
+        /// True if the names and numbers are the same.
         public static func == (one: State, other: State) -> Bool {
             one.name == other.name && one.objects.elementsEqual(other.objects) { $0.0 == $1.0 && $0.1 == $1.1 }
         }
@@ -27,15 +27,15 @@ public struct ChangeSetHeader: Sendable, Hashable {
         public func hash(into hasher: inout Hasher) { hasher.combine(name) }
     }
 
-    /// The version of the program that has written it.
+    /// The version of the program that has written the change set.
     public var program: String
-    /// The state that it leads from.
+    /// The old state.
     public var old: State
-    /// The state that it leads to.
+    /// The new state.
     public var new: State
     /// The entities, in the model's order.
     public var entities: [ChangedEntity]
-    /// The options of the comparison that are not at their default: name and value.
+    /// The options of the comparison that differ from their defaults.
     public var options: [NamedOption]
 
     /// An option with its value as JSON.
@@ -45,14 +45,14 @@ public struct ChangeSetHeader: Sendable, Hashable {
         /// Its value.
         public var value: JSONValue
 
-        /// An option.
+        /// Creates an option.
         public init(_ name: String, _ value: JSONValue) {
             self.name = name
             self.value = value
         }
     }
 
-    /// A header of this program.
+    /// Creates a header of this program.
     public init(old: State, new: State, entities: [ChangedEntity], options: [NamedOption] = []) {
         program = ImporterVersion.text
         self.old = old
@@ -62,38 +62,38 @@ public struct ChangeSetHeader: Sendable, Hashable {
     }
 }
 
-/// An entity as a change set has it.
+/// The description of an entity in a change set.
 public struct ChangedEntity: Sendable, Hashable {
-    /// One of its attributes.
+    /// An attribute of the entity.
     public struct Attribute: Sendable, Hashable {
         /// The attribute's name.
         public var name: String
-        /// What its values are; nil for values of any kind, as a column has them that no model describes.
+        /// The description of its values; nil for values of any kind, in a column that no model describes.
         public var description: AttributeDescription?
 
-        /// An attribute.
+        /// Creates an attribute.
         public init(_ name: String, _ description: AttributeDescription? = nil) {
             self.name = name
             self.description = description
         }
     }
 
-    /// One of its relationships.
+    /// A relationship of the entity.
     public struct Relationship: Sendable, Hashable {
         /// The relationship's name.
         public var name: String
         /// The name of the entity that it leads to.
         public var entity: String
-        /// Whether an object may have several.
+        /// True if an object may have several destinations.
         public var isToMany: Bool
-        /// Whether its objects belong to the object, and their changes are nested in its own.
+        /// True if an object owns its destinations, so that their changes are nested in its own.
         public var isOwned: Bool
-        /// Whether the order of a to-many is kept.
+        /// True if the order of a to-many is stored.
         public var isOrdered: Bool
-        /// Whether the changes of its objects, which do not belong to the object, may be nested in its own nevertheless.
+        /// True if the changes of destinations that an object does not own may be nested in its own.
         public var isIncluded = false
 
-        /// A relationship.
+        /// Creates a relationship.
         public init(
             _ name: String,
             to entity: String,
@@ -111,20 +111,20 @@ public struct ChangedEntity: Sendable, Hashable {
 
     /// Its name.
     public var name: String
-    /// The names of the attributes by which two objects are the same; empty for a part of its owner.
+    /// The names of the attributes of the identifier; empty if objects are parts of their owner.
     public var identifier: [String]
     /// Its attributes, in the model's order.
     public var attributes: [Attribute]
     /// Its relationships.
     public var relationships: [Relationship]
-    /// Groups of attributes that are written whole when one of them changes.
+    /// Groups of attributes that are all written when one of them changes.
     public var together: [[String]]
     /// The attributes that only the old state has.
     public var onlyOld: [String]
     /// The attributes that only the new state has.
     public var onlyNew: [String]
 
-    /// An entity.
+    /// Creates an entity.
     public init(
         _ name: String,
         identifier: [String],
@@ -144,39 +144,39 @@ public struct ChangedEntity: Sendable, Hashable {
     }
 }
 
-/// How many objects of an entity have changed.
+/// Counts of changed objects.
 public struct ChangeCounts: Sendable, Hashable, Codable {
-    /// Objects that only the new state has.
+    /// The number of objects that only the new state has.
     public var inserted: Int64 = 0
-    /// Objects that both have and that differ themselves, not only in what they own.
+    /// The number of objects that differ between the states, apart from those that differ only in objects that they own.
     public var updated: Int64 = 0
-    /// Objects that only the old state has.
+    /// The number of objects that only the old state has.
     public var deleted: Int64 = 0
-    /// Objects that are the same in both.
+    /// The number of objects that are the same in both states.
     public var unchanged: Int64 = 0
 
-    /// Nothing.
+    /// Creates counts of zero.
     public init() {}
 }
 
-/// What a change set says after its last change.
+/// The footer of a change set.
 public struct ChangeSetFooter: Sendable, Hashable {
-    /// How many lines of changes there are.
+    /// The number of lines with changes.
     public var changes: Int64
     /// The counts of each entity, in the order of the entities.
     public var entities: [Entity]
-    /// The XXH3-64 of all bytes before the footer, as 16 hexadecimal digits; nil where it was left out, as by those who have edited
+    /// The XXH3-64 of all bytes before the footer, as 16 hexadecimal digits; nil if it was left out, for example by people who have edited
     /// the file.
     public var checksum: String?
 
-    /// An entity with its counts.
+    /// The counts of an entity.
     public struct Entity: Sendable, Hashable {
         /// The entity's name.
         public var name: String
         /// Its counts.
         public var counts: ChangeCounts
 
-        /// An entity with its counts.
+        /// The counts of an entity.
         public init(_ name: String, _ counts: ChangeCounts) {
             self.name = name
             self.counts = counts

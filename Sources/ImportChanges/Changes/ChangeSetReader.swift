@@ -17,12 +17,11 @@ import ImportSources
 /// }
 /// ```
 ///
-/// The file may be anybody's: what is wrong with it is an error, and nothing that it holds is trusted. It is made and used by one
-/// thread.
+/// The file need not be trusted: every mistake in it is an error. A reader is created and used by one thread.
 public final class ChangeSetReader {
-    /// What the change set says before its first change.
+    /// The header of the change set.
     public let header: ChangeSetHeader
-    /// What it says after its last one; nil until `next()` has returned nil.
+    /// The footer of the change set; nil until `next()` has returned nil.
     public private(set) var footer: ChangeSetFooter?
 
     /// The file's path.
@@ -44,8 +43,8 @@ public final class ChangeSetReader {
     ///
     /// - Parameters:
     ///   - url: the file's path.
-    ///   - maxLineBytes: the longest line that is read; 256 MiB unless given.
-    /// - Throws: `ImportError` with `.noInput` when there is no such file, `.badInput` when it is no change set.
+    ///   - maxLineBytes: the maximum length of a line in bytes; by default 256 MiB.
+    /// - Throws: `ImportError` with `.noInput` when there is no such file, `.badInput` when it is not a change set.
     public convenience init(_ url: URL, maxLineBytes: Int = 256 << 20) throws {
         try self.init(path: url.path, named: url.path, maxLineBytes: maxLineBytes)
     }
@@ -68,12 +67,12 @@ public final class ChangeSetReader {
     /// Reads the changes that come otherwise than by the header.
     package func read(by reader: ChangeLineReader) { changes = reader }
 
-    /// The next change; nil after the last one, when the footer was found to fit.
+    /// The next change; nil after the last one, if the footer is right.
     ///
-    /// A conflict of a merge is the change that resolves it, which it must say.
+    /// A conflict of a merge must have a resolution, whose change is returned.
     ///
-    /// - Throws: `ImportError` with `.badInput` for what is no change, for a conflict that is open, for a footer that is missing, and for one whose counts or
-    ///   checksum are not those of the changes; with `.io` when the file cannot be read.
+    /// - Throws: `ImportError` with `.badInput` for a line that is not a change, for an open conflict, for a missing footer, and for one
+    ///   whose counts or checksum are not those of the changes; with `.io` when the file cannot be read.
     public func next() throws -> ObjectChange? {
         if let failure { throw failure }
         if footer != nil { return nil }

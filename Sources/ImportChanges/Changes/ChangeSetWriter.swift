@@ -11,9 +11,9 @@ import ImportSources
 /// try StoreDifference(from: "sunday.sqlite", to: "monday.sqlite", options: options).write(to: writer)
 /// ```
 ///
-/// It is made and used by one thread.
+/// A writer is created and used by one thread.
 public final class ChangeSetWriter {
-    /// Lines of more than this many bytes are divided, where they can be; 64 MiB unless set otherwise.
+    /// The size in bytes above which lines are divided, if possible; by default 64 MiB.
     public var maxRecordBytes = 64 << 20
 
     private let output: ([UInt8]) throws -> Void
@@ -25,18 +25,18 @@ public final class ChangeSetWriter {
     /// Whether a conflict is open: those who resolve it edit the file.
     private var isToBeEdited = false
 
-    /// Writes to a file, which gets its name when it is whole.
+    /// Creates a writer to a file, which gets its name when it is complete.
     ///
     /// - Parameters:
     ///   - url: the file's path.
-    ///   - overwrites: whether a file that is there is written over.
-    /// - Throws: `ImportError` with `.cannotCreate` when it cannot be made, or is there and is not to be written over.
+    ///   - overwrites: true if an existing file may be replaced.
+    /// - Throws: `ImportError` with `.cannotCreate` when the file cannot be created, or exists and must not be replaced.
     public convenience init(_ url: URL, overwrites: Bool = false) throws {
         let file = try AtomicFile(path: url.path, overwrites: overwrites)
         self.init(file) { try file.write($0[...]) }
     }
 
-    /// Hands the bytes to `output`, some lines at a time.
+    /// Creates a writer that passes the bytes to `output`, some lines at a time.
     public convenience init(_ output: @escaping ([UInt8]) throws -> Void) {
         self.init(nil, output)
     }
@@ -46,16 +46,16 @@ public final class ChangeSetWriter {
         self.output = output
     }
 
-    /// Writes the header: once, and before all changes.
+    /// Writes the header; call it once, before all changes.
     public func begin(_ header: ChangeSetHeader) throws {
         lines = ChangeLineWriter(header.entities)
         ChangeLineWriter.append(header, to: &pending)
         try flush(ifLarge: true)
     }
 
-    /// Writes a change as a line; as several where one would be too long, and it is what the object owns that makes it long.
+    /// Writes a change as a line, or as several if one would be too long because of owned objects.
     ///
-    /// - Throws: `ImportError` with `.fault` before `begin`, what writing throws otherwise.
+    /// - Throws: `ImportError` with `.fault` before `begin`; otherwise what writing throws.
     public func write(_ change: ObjectChange) throws {
         guard let lines else { throw ImportError(.fault, "a change was written before the header") }
         let start = pending.count
@@ -73,7 +73,7 @@ public final class ChangeSetWriter {
 
     /// Writes a conflict of a merge as a line.
     ///
-    /// - Throws: `ImportError` with `.fault` before `begin`, what writing throws otherwise.
+    /// - Throws: `ImportError` with `.fault` before `begin`; otherwise what writing throws.
     public func write(_ conflict: MergeConflict) throws {
         guard let lines else { throw ImportError(.fault, "a conflict was written before the header") }
         lines.append(conflict, to: &pending)
@@ -81,9 +81,9 @@ public final class ChangeSetWriter {
         try endLine()
     }
 
-    /// Writes the footer, and puts the file in its place.
+    /// Writes the footer, and gives the file its name.
     ///
-    /// It has no checksum where a conflict is open, because those who resolve it edit the file.
+    /// The footer has no checksum if a conflict is open, as resolving it means editing the file.
     ///
     /// - Parameter entities: the counts of each entity.
     public func end(_ entities: [ChangeSetFooter.Entity]) throws {

@@ -2,11 +2,11 @@ import Foundation
 import ImportEngine
 import ImportModel
 
-/// Which of a store's open conflicts are resolved, and how.
+/// The open conflicts of a store to resolve, with their resolutions.
 public enum ConflictResolution: Sendable, Hashable {
-    /// Those in the lines of a file whose `take` says how.
+    /// The conflicts of the lines of a file that have a `take`, which is the resolution.
     case file(URL)
-    /// All of them, or those of an entity or attribute, as one side has it.
+    /// All conflicts, or those of an entity or attribute, with the values of one side.
     case side(MergeConflict.Take, entity: String? = nil, attribute: String? = nil)
 }
 

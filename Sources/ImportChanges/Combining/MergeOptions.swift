@@ -1,18 +1,18 @@
-/// How two states of a store are merged.
+/// Options of a merge of two states of a store.
 public struct MergeOptions: Sendable, Hashable {
-    /// What becomes of conflicts.
+    /// How conflicts are handled.
     public enum ConflictPolicy: String, Sendable, Hashable, Codable, CaseIterable {
-        /// They stay open, and nothing is to be written to a store.
+        /// Conflicts stay open, and nothing is written to a store.
         case stop
-        /// Ours stays.
+        /// The values of ours are kept.
         case ours
-        /// Theirs counts.
+        /// The values of theirs are written.
         case theirs
-        /// They stay open, ours stays until they are resolved, and all else is written.
+        /// Conflicts stay open, with the values of ours until they are resolved; all other changes are written.
         case mark
     }
 
-    /// What two sides may change without a conflict.
+    /// The smallest parts that the two sides may change independently without a conflict.
     public enum Granularity: String, Sendable, Hashable, Codable, CaseIterable {
         /// Different attributes of the same object.
         case attribute
@@ -20,15 +20,15 @@ public struct MergeOptions: Sendable, Hashable {
         case object
     }
 
-    /// What becomes of conflicts.
+    /// How conflicts are handled.
     public var conflicts = ConflictPolicy.stop
-    /// What two sides may change without a conflict.
+    /// The smallest parts that the two sides may change independently without a conflict.
     public var granularity = Granularity.attribute
     /// The only entities that are merged, with what they own; empty for all.
     public var entities: [String] = []
-    /// By entity, the attributes by which two objects are the same, where the stores do not say so themselves.
+    /// The identifiers by entity, for entities whose identifier the stores do not have.
     public var identifiers: [String: [String]] = [:]
 
-    /// As the command has it without options.
+    /// Creates options with the defaults of the command.
     public init() {}
 }

@@ -4,7 +4,7 @@ import ImportModel
 import ImportSQLite
 import ImportSources
 
-/// Merges two states of a store that have grown out of the same one, and applies the result to ours: as one job like any other.
+/// Merges two states of a store with a common base, and applies the result to ours, as one job.
 ///
 /// ```swift
 /// var options = MergeOptions()
@@ -15,18 +15,18 @@ import ImportSources
 /// print(summary.conflicts)
 /// ```
 ///
-/// Conflicts stop it unless the options say otherwise; those that are marked are kept in the store (``StoreConflicts``) until they are
-/// resolved. It is run once.
+/// By default conflicts stop the merge; marked ones are kept in the store (``StoreConflicts``) until they are resolved. Create one
+/// pipeline per run.
 public final class MergePipeline {
-    /// Shared with observers.
+    /// The progress of the run, for observers.
     public var progress: ImportProgress { pipeline.progress }
-    /// Shared with callers that may stop it.
+    /// Interrupts the run when requested.
     public var interruption: Interruption { pipeline.interruption }
-    /// How much of ours changes, and how many conflicts there are; nil before that is known.
+    /// The counts of changes to ours and of conflicts; nil before they are known.
     public private(set) var summary: MergeSummary?
     /// The first 1,000 conflicts.
     public private(set) var conflicts: [MergeConflict] = []
-    /// The report of the job; nil where there was nothing to be done, or before it is done.
+    /// The report of the job; nil if there was nothing to do, or before it is done.
     public private(set) var report: ImportReport?
 
     private let base: String
@@ -35,16 +35,16 @@ public final class MergePipeline {
     private let options: MergeOptions
     private let pipeline: ChangePipeline
 
-    /// Prepares to merge; nothing is touched before `run`.
+    /// Prepares a merge; nothing is read or written before `run`.
     ///
     /// - Parameters:
-    ///   - base: the path of the store that both sides have grown out of.
-    ///   - ours: the path of a store, or of a change set that leads from the base to it.
-    ///   - theirs: the same of the other side.
-    ///   - store: where the result is applied: the store that ours is, which is meant where none is given.
-    ///   - options: what the result depends on.
-    ///   - run: what it does not depend on; of these `commitEvery` and `durability` count.
-    ///   - merges: where commits are announced.
+    ///   - base: the path of the store that both sides started from.
+    ///   - ours: the path of a store, or of a change set from the base to it.
+    ///   - theirs: the path of the other store, or of a change set from the base to it.
+    ///   - store: the store to apply the result to: the one that `ours` is or leads to; by default `ours`.
+    ///   - options: the options that determine the result.
+    ///   - run: the options that do not; only `commitEvery` and `durability` are used.
+    ///   - merges: the center that posts commits.
     public init(
         base: any FileLocation,
         ours: any FileLocation,
@@ -61,11 +61,11 @@ public final class MergePipeline {
         pipeline = ChangePipeline((store ?? ours).filePath, run, merges)
     }
 
-    /// Merges, and applies the result until it is finished, interrupted or failed; blocks this thread as long.
+    /// Merges, and applies the result until it finishes, is interrupted or fails; blocks the calling thread.
     ///
-    /// - Returns: how much of ours has changed, and how many conflicts there were.
-    /// - Throws: `ImportError` with `.badInput` where the sides cannot be merged, or conflicts stop it (``conflicts`` has them; nothing
-    ///   was written); `.inUse` where another import has the store.
+    /// - Returns: the counts of changes to ours and of conflicts.
+    /// - Throws: `ImportError` with `.badInput` when the sides cannot be merged, or conflicts stop the merge (``conflicts`` has
+    ///   them; nothing was written); `.inUse` when another import uses the store.
     @discardableResult
     public func run() throws -> MergeSummary {
         let (changes, open) = try merged()

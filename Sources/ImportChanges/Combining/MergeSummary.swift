@@ -1,22 +1,22 @@
 import ImportEngine
 import ImportSources
 
-/// How much of a store a merge changes, and how many conflicts there are.
+/// The counts of changes and conflicts of a merge.
 public struct MergeSummary: Sendable, Hashable {
     /// An entity.
     public struct Entity: Sendable, Hashable {
         /// Its name.
         public var name: String
-        /// What becomes of the objects of ours.
+        /// The changes of the objects of ours.
         public var counts: ChangeCounts
     }
 
-    /// In the order of the model, owners first.
+    /// The entities in the order of the model, owners first.
     public var entities: [Entity]
-    /// How many conflicts there are.
+    /// The number of conflicts.
     public var conflicts: Int64
 
-    /// Whether anything of ours changes.
+    /// True if anything in ours changes.
     public var hasChanges: Bool {
         entities.contains { $0.counts.inserted > 0 || $0.counts.updated > 0 || $0.counts.deleted > 0 }
     }

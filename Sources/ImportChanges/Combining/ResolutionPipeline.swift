@@ -4,7 +4,7 @@ import ImportModel
 import ImportSQLite
 import ImportSources
 
-/// Resolves conflicts that a merge has left in a store: as one job like any other.
+/// Resolves conflicts that a merge has left in a store, as one job.
 ///
 /// ```swift
 /// let resolution = ResolutionPipeline(of: "people.sqlite", by: .side(.theirs))
@@ -12,28 +12,29 @@ import ImportSources
 /// print(resolution.resolved)
 /// ```
 ///
-/// What ours was must still be there; where it is not, nothing is written, and the report lists it. It is run once.
+/// The store must still have the values of ours. If it does not, nothing is written, and the report lists the conflicts. Create one
+/// pipeline per run.
 public final class ResolutionPipeline {
-    /// Shared with observers.
+    /// The progress of the run, for observers.
     public var progress: ImportProgress { pipeline.progress }
-    /// Shared with callers that may stop it.
+    /// Interrupts the run when requested.
     public var interruption: Interruption { pipeline.interruption }
-    /// The report of the job, also where conflicts have stopped it; nil where there was nothing to be done.
+    /// The report of the job, also if conflicts have stopped it; nil if there was nothing to do.
     public private(set) var report: ImportReport?
-    /// How many conflicts are resolved.
+    /// The number of resolved conflicts.
     public private(set) var resolved: Int64 = 0
 
     private let store: String
     private let resolution: ConflictResolution
     private let pipeline: ChangePipeline
 
-    /// Prepares to resolve conflicts; nothing is touched before `run`.
+    /// Prepares to resolve conflicts; nothing is read or written before `run`.
     ///
     /// - Parameters:
-    ///   - store: where the SQLite file is.
-    ///   - resolution: which conflicts are resolved, and how.
-    ///   - run: what the result does not depend on; of these `commitEvery` and `durability` count.
-    ///   - merges: where commits are announced.
+    ///   - store: the location of the SQLite file.
+    ///   - resolution: the conflicts to resolve, with their resolutions.
+    ///   - run: the options that do not change the result; only `commitEvery` and `durability` are used.
+    ///   - merges: the center that posts commits.
     public init(
         of store: any FileLocation,
         by resolution: ConflictResolution,
@@ -45,11 +46,11 @@ public final class ResolutionPipeline {
         pipeline = ChangePipeline(store.filePath, run, merges)
     }
 
-    /// Resolves them, and blocks this thread as long.
+    /// Resolves the conflicts; blocks the calling thread.
     ///
-    /// - Returns: what it has come to; nil where no conflict is to be resolved.
-    /// - Throws: `ImportError` with `.badInput` where a line of the file is none of an open conflict, or where the store is not what it
-    ///   was when the conflict was found.
+    /// - Returns: the result; nil if there is no conflict to resolve.
+    /// - Throws: `ImportError` with `.badInput` when a line of the file is not an open conflict, or when the store has changed since the
+    ///   conflict was found.
     @discardableResult
     public func run() throws -> ChangeOutcome? {
         let (changes, count, identifiers) = try chosen()

@@ -5,7 +5,7 @@ import ImportModel
 import ImportSQLite
 import ImportSources
 
-/// The open conflicts of a store, which merges have left there: a sequence, by their numbers.
+/// Reads the open conflicts that merges have left in a store, in the order of their numbers.
 ///
 /// ```swift
 /// let conflicts = try StoreConflicts(of: "people.sqlite")
@@ -14,7 +14,7 @@ import ImportSources
 /// }
 /// ```
 ///
-/// The store is read in one transaction, and not written to. It is made and used by one thread.
+/// The store is read in one transaction, and is not written. An instance is created and used by one thread.
 public final class StoreConflicts {
     /// The entities of the store, by which values are written and read.
     package let entities: [ChangedEntity]
@@ -29,7 +29,7 @@ public final class StoreConflicts {
 
     /// Opens a store.
     ///
-    /// - Throws: `ImportError` with `.noInput` when there is no such store, `.badInput` when it is no SQLite database.
+    /// - Throws: `ImportError` with `.noInput` when there is no such store, `.badInput` when it is not an SQLite database.
     public init(of store: any FileLocation) throws {
         let store = store.filePath
         self.store = store
@@ -44,10 +44,10 @@ public final class StoreConflicts {
         reader = ChangeLineReader(entities)
     }
 
-    /// How many there are.
+    /// The number of open conflicts.
     public func count() throws -> Int64 { try compared.read { try table.count($0) } }
 
-    /// The next one; nil after the last.
+    /// The next conflict; nil after the last.
     public func next() throws -> MergeConflict? {
         if ahead.isEmpty {
             ahead = try compared.read { try table.open(after: last, limit: 100, $0) }.reversed()
@@ -85,7 +85,7 @@ public final class StoreConflicts {
         }
     }
 
-    /// A conflict as the line that it is in files, without a line break.
+    /// A conflict as a line of a file, without a line break.
     public func line(_ conflict: MergeConflict) -> [UInt8] {
         var line: [UInt8] = []
         ChangeLineWriter(entities).append(conflict, to: &line)

@@ -3,9 +3,9 @@ import ImportEngine
 import ImportModel
 import ImportSources
 
-/// Two states of a store that have grown out of the same one, merged: a sequence, one object after the other.
+/// Merges two states of a store with a common base, one object after the other.
 ///
-/// It is what leads from the one state to that with the changes of both, and what cannot be merged.
+/// The result consists of the changes from ours to the merged state, and of conflicts.
 ///
 /// ```swift
 /// var options = MergeOptions()
@@ -19,15 +19,15 @@ import ImportSources
 /// }
 /// ```
 ///
-/// What only one side has changed is as that side has it, attribute by attribute. What both have changed alike is as both have it; what
-/// they have changed otherwise is a ``MergeConflict``. No store is written to; memory depends on the largest object alone. It is made and
-/// used by one thread.
+/// A value that only one side has changed, or both in the same way, is the changed one, attribute by attribute. A value that they have
+/// changed differently is a ``MergeConflict``. No store is written; memory depends only on the largest object. A merge is created and used
+/// by one thread.
 public final class ThreeWayMerge {
     /// A part of the result.
     public enum Step: Sendable, Hashable {
-        /// What leads from ours to the merged state.
+        /// A change from ours to the merged state.
         case change(ObjectChange)
-        /// What cannot be merged.
+        /// A conflict.
         case conflict(MergeConflict)
     }
 
@@ -47,12 +47,12 @@ public final class ThreeWayMerge {
     /// Opens the base and both sides.
     ///
     /// - Parameters:
-    ///   - base: the path of the store that both sides have grown out of.
-    ///   - ours: the path of a store, or of a change set that leads from the base to it.
-    ///   - theirs: the same of the other side.
-    ///   - options: how they are merged.
-    /// - Throws: `ImportError` with `.noInput` when there is no such file; `.badInput` when one is neither, when nothing identifies the
-    ///   objects of an entity, when the models differ, or when a change set is not from this base.
+    ///   - base: the path of the store that both sides started from.
+    ///   - ours: the path of a store, or of a change set from the base to it.
+    ///   - theirs: the path of the other store, or of a change set from the base to it.
+    ///   - options: the options of the merge.
+    /// - Throws: `ImportError` with `.noInput` when there is no such file; `.badInput` when one is neither, when an entity has no
+    ///   identifier, when the models differ, or when a change set is not from this base.
     public init(base: String, ours: String, theirs: String, options: MergeOptions = MergeOptions()) throws {
         self.options = options
         var difference = DifferenceOptions()
@@ -79,7 +79,7 @@ public final class ThreeWayMerge {
 
     /// The next part of the result; nil after the last.
     ///
-    /// A conflict follows the change of the object that it is about.
+    /// A conflict follows the change of its object.
     ///
     /// - Throws: `ImportError` when a store or change set cannot be read, or is not from the base.
     public func next() throws -> Step? {
@@ -129,9 +129,9 @@ public final class ThreeWayMerge {
         return ranks.0 == ranks.1 ? IdentifierOrder.compare(one.identifier, other.identifier) : ranks.0 - ranks.1
     }
 
-    /// How much of ours changes, and how many conflicts there are, up to now: all after `next()` has returned nil.
+    /// The counts of changes to ours and of conflicts so far; complete after `next()` has returned nil.
     ///
-    /// Conflicts are not among what changes, also where it is said how they are resolved.
+    /// Conflicts are not counted as changes, even if they are resolved.
     public var summary: MergeSummary {
         MergeSummary(
             entities: ours.header.new.objects.map { state in
@@ -143,9 +143,9 @@ public final class ThreeWayMerge {
         )
     }
 
-    /// What a change set of the result says before its first change.
+    /// The header of a change set of the result.
     ///
-    /// How many objects the merged state has is known at the end alone.
+    /// The numbers of objects of the merged state are known only at the end.
     public var header: ChangeSetHeader {
         ChangeSetHeader(
             old: ours.header.new,
@@ -157,8 +157,8 @@ public final class ThreeWayMerge {
     /// Writes all of the result as a change set, to its end.
     ///
     /// - Parameters:
-    ///   - writer: where it is written.
-    ///   - found: is called with each conflict.
+    ///   - writer: the writer.
+    ///   - found: called with each conflict.
     /// - Throws: as `next()` does, and what the writer or `found` throws.
     public func write(to writer: ChangeSetWriter, conflict found: (MergeConflict) throws -> Void = { _ in }) throws {
         try writer.begin(header)

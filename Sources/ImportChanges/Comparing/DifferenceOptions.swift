@@ -1,15 +1,15 @@
 import ImportEngine
 import ImportModel
 
-/// What of two stores is compared, and what is said of it.
+/// Options of a comparison of two stores.
 public struct DifferenceOptions: Sendable, Hashable {
-    /// Which old values an updated or deleted object has in a change set.
+    /// The old values that an updated or deleted object has in a change set.
     public enum OldValues: String, Sendable, Hashable, Codable, CaseIterable {
-        /// Those of attributes that changed.
+        /// The old values of attributes that changed.
         case changed
-        /// Those of all attributes.
+        /// The old values of all attributes.
         case all
-        /// None, so that the change set cannot be checked against the store that it is applied to.
+        /// None; the change set cannot be checked against the store that it is applied to.
         case none
     }
 
@@ -20,56 +20,56 @@ public struct DifferenceOptions: Sendable, Hashable {
         /// The name of an attribute or relationship.
         public var name: String
 
-        /// A property of an entity, or of every entity that has it.
+        /// Creates a property of an entity, or of every entity that has it.
         public init(_ name: String, of entity: String? = nil) {
             self.name = name
             self.entity = entity
         }
     }
 
-    /// Where a comparison begins.
+    /// An object, or all objects of an entity, at which a comparison starts.
     public struct Root: Sendable, Hashable {
         /// The entity's name.
         public var entity: String
-        /// The values of the object's identifier as people write them, in its order; nil for all objects.
+        /// The values of the object's identifier as texts, in its order; nil for all objects.
         ///
-        /// One text is also divided at commas where the identifier has several parts.
+        /// If the identifier has several parts, a single text is divided at commas.
         ///
-        /// A number means an integer or a real, and a text of these digits.
+        /// A number matches an integer, a real and a text with the same digits.
         public var identifier: [String]?
 
-        /// One object of an entity, or all of them.
+        /// Creates a root: one object of an entity, or all of them.
         public init(_ entity: String, identifier: [String]? = nil) {
             self.entity = entity
             self.identifier = identifier
         }
     }
 
-    /// The only entities that are compared, with what they own; empty for all.
+    /// The entities to compare, with the objects that they own; empty for all.
     public var entities: [String] = []
-    /// The only objects where the comparison begins: they, what they own, and what included references lead to; empty for all.
+    /// The objects to compare, with the objects that they own and the destinations of included references; empty for all.
     public var roots: [Root] = []
-    /// What must hold for an object in one of the states; it is of the only entity that is compared by itself.
+    /// A predicate that an object must match in one of the states; only one entity may then be compared by itself.
     public var predicate: RecordPredicate?
-    /// Attributes and relationships that are compared although they are left out otherwise.
+    /// Attributes and relationships that are compared although they are left out by default.
     ///
-    /// What an included reference leads to is nested in the change of the object that refers to it, each object once.
+    /// The destination of an included reference is nested in the change of the object that refers to it, each object once.
     public var included: [Property] = []
     /// Attributes and relationships that are left out.
     public var excluded: [Property] = []
-    /// The only attributes and relationships that are compared, of the entities that are named here; empty for all.
+    /// The attributes and relationships to compare, of the entities named here; empty for all.
     public var only: [Property] = []
-    /// By entity, the attributes by which two objects are the same.
+    /// The identifiers by entity.
     public var identifiers: [String: [String]] = [:]
-    /// Which old values are given.
+    /// The old values in the change set.
     public var old = OldValues.changed
-    /// Whether the difference is that from the second store to the first.
+    /// True if the changes are those from the second store to the first.
     public var isReversed = false
-    /// How many threads read rows side by side, from 1, each with connections of its own; in WAL mode, one reads them all.
+    /// The number of threads that read rows, from 1, each with connections of its own; in WAL mode, one reads them all.
     ///
-    /// What is found does not depend on it.
+    /// The result does not depend on it.
     public var workers = 2
 
-    /// All of both stores.
+    /// Creates options to compare all of both stores.
     public init() {}
 }

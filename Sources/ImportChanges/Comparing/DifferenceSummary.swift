@@ -1,23 +1,23 @@
 import ImportEngine
 
-/// How many objects of two stores differ, by entity and attribute.
+/// The numbers of objects in which two stores differ, by entity and attribute.
 public struct DifferenceSummary: Sendable, Hashable {
     /// An entity of one of the stores or of both.
     public struct Entity: Sendable, Hashable {
         /// Its name.
         public var name: String
-        /// How many of its objects there are, and what has become of them.
+        /// The counts of its objects, by change.
         public var counts: ChangeCounts
-        /// How many objects differ in each attribute, in the model's order; those that none differs in are left out.
+        /// The number of objects that differ in each attribute, in the model's order, without attributes in which none differs.
         public var attributes: [Attribute]
         /// The attributes that only the old state has, and that were not compared.
         public var onlyOld: [String]
         /// The attributes that only the new state has, and that were not compared.
         public var onlyNew: [String]
 
-        /// How many objects were compared of the old state.
+        /// The number of compared objects of the old state.
         public var old: Int64 { counts.deleted + counts.updated + counts.unchanged }
-        /// How many objects were compared of the new state.
+        /// The number of compared objects of the new state.
         public var new: Int64 { counts.inserted + counts.updated + counts.unchanged }
     }
 
@@ -25,27 +25,27 @@ public struct DifferenceSummary: Sendable, Hashable {
     public struct Attribute: Sendable, Hashable {
         /// Its name.
         public var name: String
-        /// How many objects differ in it.
+        /// The number of objects that differ in it.
         public var count: Int64
     }
 
-    /// Rows that no change is about: without identifier and without an owner that is there, links of what is not there, and
-    /// links of objects without identifier.
+    /// Rows that no change covers: rows without identifier whose owner does not exist, links of objects that do not exist, and links of
+    /// objects without identifier.
     public struct LeftOut: Sendable, Hashable {
         /// The name of the entity, or of the relationship that has the links.
         public var name: String
-        /// How many only the old state has.
+        /// The number of rows that only the old state has.
         public var old: Int64
-        /// How many only the new state has.
+        /// The number of rows that only the new state has.
         public var new: Int64
     }
 
-    /// In the order of the model, owners first.
+    /// The entities in the order of the model, owners first.
     public var entities: [Entity]
-    /// What differs and is in no change, in the same order.
+    /// The differing rows that no change covers, in the same order.
     public var leftOut: [LeftOut]
 
-    /// Whether nothing differs.
+    /// True if nothing differs.
     public var isEmpty: Bool {
         leftOut.isEmpty
             && entities.allSatisfy { $0.counts.inserted == 0 && $0.counts.updated == 0 && $0.counts.deleted == 0 }

@@ -4,7 +4,7 @@ import ImportEngine
 import ImportModel
 import ImportSources
 
-/// What changed from one state of a store to another: a sequence of changes, one object after the other.
+/// Compares two states of a store, and returns the changes one object after the other.
 ///
 /// ```swift
 /// var options = DifferenceOptions()
@@ -15,9 +15,9 @@ import ImportSources
 /// }
 /// ```
 ///
-/// Objects are the same by their identifiers, never by row ids. Each store is read in one transaction, and neither is written to;
-/// memory depends on neither's size. Any SQLite file will do: where no model describes a table, it is an entity, and its columns are
-/// attributes. The same states give the same changes, in the same order. It is made and used by one thread.
+/// Objects are matched by their identifiers, never by row ids. Each store is read in one transaction, and neither is written; memory does
+/// not depend on their size. Any SQLite file can be compared: a table that no model describes is an entity, and its columns are attributes.
+/// The same states give the same changes, in the same order. A difference is created and used by one thread.
 public final class StoreDifference {
     package let comparison: ObjectComparison
     let stores: StatePair<ComparedStore>
@@ -26,14 +26,14 @@ public final class StoreDifference {
     private var isOver = false
     private var leftOut: [DifferenceSummary.LeftOut] = []
 
-    /// Opens both stores, and finds what is to be compared.
+    /// Opens both stores, and determines the entities to compare.
     ///
     /// - Parameters:
-    ///   - old: the path of the one store.
-    ///   - new: the path of the other one.
-    ///   - options: what is compared.
-    /// - Throws: `ImportError` with `.noInput` when there is no such store; `.badInput` when one is no SQLite database, when
-    ///   nothing identifies the objects of an entity, or when the stores have different identifiers; `.usage` for names that neither has.
+    ///   - old: the path of the old store.
+    ///   - new: the path of the new store.
+    ///   - options: the options of the comparison.
+    /// - Throws: `ImportError` with `.noInput` when there is no such store; `.badInput` when one is not an SQLite database, when an
+    ///   entity has no identifier, or when the stores have different identifiers; `.usage` for names that neither has.
     public convenience init(
         from old: any FileLocation,
         to new: any FileLocation,
@@ -64,10 +64,10 @@ public final class StoreDifference {
         comparison = try ObjectComparison(plan, stores, options)
     }
 
-    /// The next object that changed, or that owns one that did; nil after the last.
+    /// The next object that changed, or that owns a changed one; nil after the last.
     ///
-    /// - Throws: `ImportError` when a store cannot be read, or an identifier is null or repeated; `RecordPredicateError` where the
-    ///   predicate does not fit the entity.
+    /// - Throws: `ImportError` when a store cannot be read, or an identifier is null or repeated; `RecordPredicateError` when the predicate
+    ///   does not fit the entity.
     public func next() throws -> ObjectChange? {
         do {
             if let change = try comparison.next() { return change }
@@ -82,7 +82,7 @@ public final class StoreDifference {
         }
     }
 
-    /// How many objects differ, among those that were compared up to now: all after `next()` has returned nil.
+    /// The numbers of objects that differ so far; complete after `next()` has returned nil.
     public var summary: DifferenceSummary {
         DifferenceSummary(
             entities: plan.sections.map { index in
@@ -100,12 +100,12 @@ public final class StoreDifference {
         )
     }
 
-    /// What a change set says before its first change.
+    /// The header of a change set.
     ///
     /// - Throws: `ImportError` when a store cannot be read.
     public func header() throws -> ChangeSetHeader { try header(counting: comparison.count) }
 
-    /// The same, where nothing is compared afterwards.
+    /// The header, if nothing is compared afterwards.
     func headerAlone() throws -> ChangeSetHeader { try header(counting: comparison.counted) }
 
     private func header(counting count: (Int, StoreState) throws -> Int64?) throws -> ChangeSetHeader {
@@ -135,7 +135,7 @@ public final class StoreDifference {
 }
 
 extension ComparisonPlan {
-    /// The entities as the header of a change set has them.
+    /// The entities in the header of a change set.
     var allDescribed: [ChangedEntity] {
         (sections + entities.indices.filter { entities[$0].isValue && entities[$0].owner != nil }).map(described)
     }

@@ -1,10 +1,10 @@
 import ImportEngine
 
-/// What a patch or an undo has come to.
+/// The result of a patch or an undo.
 public struct ChangeOutcome: Sendable {
     /// The report of the job.
     public let report: ImportReport
-    /// Whether the store had all of it already and nothing was done.
+    /// True if the job was finished before, so that nothing was done.
     public let wasAlreadyFinished: Bool
 
     package init(report: ImportReport, wasAlreadyFinished: Bool) {

@@ -1,7 +1,7 @@
 import ImportEngine
 import ImportModel
 
-/// Has a say in what changes come to, in a program that patches.
+/// Customizes how a patch applies changes and resolves conflicts.
 ///
 /// ```swift
 /// struct Ages: PatchDelegate {
@@ -20,76 +20,76 @@ import ImportModel
 /// print(outcome.report.conflicts ?? 0)
 /// ```
 ///
-/// Each function has a default, which leaves all as it is without a delegate. They are called in the order of the changes, one at a
-/// time: by the check, and again in the transaction that writes, which they must not write to. After a kill they are called once
-/// more; they must give the same answers then. A delegate is not kept in the store: what is interrupted is resumed by the same program.
+/// Each method has a default implementation, which does what happens without a delegate. Methods are called in the order of the changes,
+/// one at a time: by the check, and again in the transaction that writes, in which they must not write. After a crash they are called
+/// once more, and must return the same results. A delegate is not stored: an interrupted patch must be resumed by the same program.
 public protocol PatchDelegate: Sendable {
-    /// What an object that is to be inserted gets besides what its change gives.
+    /// Attributes and owned objects for an inserted object, in addition to those of its change.
     ///
-    /// - Parameter change: of an object that the store does not have.
+    /// - Parameter change: the change of an object that the store does not have.
     func attributesForInserted(_ change: ObjectChange) throws -> PatchAddition
 
-    /// How a change is applied.
+    /// Decides how a change is applied.
     ///
     /// - Parameters:
-    ///   - change: of a line, or nested in one.
-    ///   - object: the attributes that the change set's entity has, as the store has them; nil where there is no such object.
+    ///   - change: the change of a line, or one nested in it.
+    ///   - object: the store's values of the attributes of the change set's entity; nil if there is no such object.
     func patch(_ change: ObjectChange, _ object: [NamedValue]?) throws -> PatchDecision
 
-    /// The value of JSON that does not fit the type of its attribute; nil where it has none, which makes the change set invalid.
+    /// The value for JSON that does not fit the type of its attribute; nil if there is none, which makes the change set invalid.
     func value(_ json: JSONValue, of attribute: AttributeDescription) -> StoredValue?
 
-    /// What is done in a conflict; nil for what the options say.
+    /// Resolves a conflict; nil to use the options.
     func resolve(_ conflict: PatchConflict) throws -> PatchResolution?
 }
 
-/// What a delegate adds to an object that is inserted.
+/// Attributes and objects that a delegate adds to an inserted object.
 public struct PatchAddition: Sendable {
-    /// Attributes that the change does not give.
+    /// Attributes that the change does not have.
     public var attributes: [NamedValue]
     /// Objects that it owns, as changes that insert them.
     public var relationships: [OwnedChange]
 
-    /// Values and owned objects.
+    /// Creates an addition of values and owned objects.
     public init(attributes: [NamedValue] = [], relationships: [OwnedChange] = []) {
         self.attributes = attributes
         self.relationships = relationships
     }
 }
 
-/// How a delegate has a change applied.
+/// A delegate's decision on how to apply a change.
 public enum PatchDecision: Sendable, Hashable {
-    /// As without a delegate.
+    /// The change is applied as without a delegate.
     case standard
-    /// Not at all; it is ignored, with what is nested in it.
+    /// The change is ignored, with all changes nested in it.
     case skip
-    /// These values are written, whatever the store has, and no other of the object's own; an object that is not there is inserted.
+    /// Only the given values of the object are written, whatever the store has; an object that does not exist is inserted.
     case attributes([NamedValue])
 }
 
-/// What a delegate does in a conflict.
+/// A delegate's resolution of a conflict.
 public enum PatchResolution: Sendable, Hashable {
-    /// The store's value stays.
+    /// The store's value is kept.
     case keep
     /// The change's value is written.
     case take
-    /// This value is written; where the conflict is about an object as a whole, it is as `take`.
+    /// The given value is written; in a conflict about an object as a whole, the same as `take`.
     case value(StoredValue)
-    /// Nothing of the line is written, and it is a reject.
+    /// Nothing of the line is written, and it becomes a reject.
     case reject
 }
 
 extension PatchDelegate {
-    /// Nothing.
+    /// Adds nothing.
     public func attributesForInserted(_ change: ObjectChange) throws -> PatchAddition { PatchAddition() }
 
-    /// As without a delegate.
+    /// The change is applied as without a delegate.
     public func patch(_ change: ObjectChange, _ object: [NamedValue]?) throws -> PatchDecision { .standard }
 
-    /// None.
+    /// Returns nil.
     public func value(_ json: JSONValue, of attribute: AttributeDescription) -> StoredValue? { nil }
 
-    /// What the options say.
+    /// Returns nil, to use the options.
     public func resolve(_ conflict: PatchConflict) throws -> PatchResolution? { nil }
 
     /// How values are read that do not fit.

@@ -5,7 +5,7 @@ import ImportModel
 import ImportSQLite
 import ImportSources
 
-/// Applies a change set to a store, as a job like any other: in commits, resumable, counted and followed.
+/// Applies a change set to a store, as one job: in commits, and resumable.
 ///
 /// ```swift
 /// var options = DifferenceOptions()
@@ -16,15 +16,15 @@ import ImportSources
 /// print(outcome.report.updated, outcome.report.conflicts ?? 0)
 /// ```
 ///
-/// First the whole change set is compared with the store, and nothing is written. Then each change is compared once more, in the
-/// transaction that writes it: a value is written where the store has the change's old value, and nothing where it has the new one
-/// already. What has neither is a conflict (``PatchOptions``). Any SQLite file will do. It is run once.
+/// The whole change set is first compared with the store, without writing. Then each change is compared again, in the transaction that
+/// writes it: a value is written if the store has the change's old value, and nothing if it already has the new one. A store value that is
+/// neither is a conflict (``PatchOptions``). Any SQLite file can be patched. Create one pipeline per run.
 public final class PatchPipeline: Sendable {
-    /// Shared with observers.
+    /// The progress of the run, for observers.
     public var progress: ImportProgress { pipeline.progress }
-    /// Shared with callers that may stop it.
+    /// Interrupts the run when requested.
     public var interruption: Interruption { pipeline.interruption }
-    /// Announces every commit.
+    /// The center that posts a notification of every commit.
     public var merges: MergeCenter { pipeline.merges }
 
     /// Is called with the number of the job, in the transaction that begins it.
@@ -41,15 +41,15 @@ public final class PatchPipeline: Sendable {
     private let pipeline: ChangePipeline
     private var store: String { pipeline.store }
 
-    /// Prepares to apply a change set; nothing is touched before `run`.
+    /// Prepares to apply a change set; nothing is read or written before `run`.
     ///
     /// - Parameters:
     ///   - changes: the change set's file.
-    ///   - store: where the SQLite file is.
-    ///   - options: what the result depends on.
-    ///   - delegate: has a say in what the changes come to.
-    ///   - run: what it does not depend on; of these `commitEvery`, `again` and `durability` count.
-    ///   - merges: where commits are announced.
+    ///   - store: the location of the SQLite file.
+    ///   - options: the options that determine the result.
+    ///   - delegate: customizes how changes are applied.
+    ///   - run: the options that do not; only `commitEvery`, `again` and `durability` are used.
+    ///   - merges: the center that posts commits.
     public convenience init(
         _ changes: any FileLocation,
         into store: any FileLocation,
@@ -61,7 +61,7 @@ public final class PatchPipeline: Sendable {
         self.init(path: changes.filePath, into: store, options: options, delegate: delegate, run: run, merges: merges)
     }
 
-    /// Prepares to apply the change set of a reader, all of it, wherever the reader is.
+    /// Prepares to apply the whole change set of a reader, whatever the reader's position.
     public convenience init(
         _ reader: ChangeSetReader,
         into store: any FileLocation,
@@ -112,20 +112,21 @@ public final class PatchPipeline: Sendable {
         self.pipeline = pipeline
     }
 
-    /// What has been found out up to now, also where conflicts have stopped the run; nil before that.
+    /// The report so far, also if conflicts have stopped the run; nil before there is one.
     public var report: ImportReport? { pipeline.report }
 
-    /// Applies the change set until it is finished, interrupted or failed, and blocks this thread as long.
+    /// Applies the change set until it finishes, is interrupted or fails; blocks the calling thread.
     ///
     /// - Returns: the job's report.
-    /// - Throws: `ImportError` with `.badInput` where the change set is none or conflicts stop it (``report`` lists them; nothing was
-    ///   written, or what was committed before stays and the job can be resumed); `.inUse` where another import has the store.
+    /// - Throws: `ImportError` with `.badInput` when the file is not a change set, or conflicts stop the patch (``report`` lists
+    ///   them; nothing was written, or commits made before stay and the job can be resumed); `.inUse` when another import uses the
+    ///   store.
     @discardableResult
     public func run() throws -> ChangeOutcome { try pipeline.run(run) }
 
-    /// Compares the change set with the store, and writes nothing.
+    /// Compares the change set with the store, without writing.
     ///
-    /// - Returns: what a run would come to, as far as can be said before a change is made; its job is 0.
+    /// - Returns: the report that a run would have, as far as it is known before a change is made; its job is 0.
     /// - Throws: `ImportError` as `run` does, also where conflicts would stop it.
     @discardableResult
     public func check() throws -> ImportReport {

@@ -4,8 +4,7 @@ import ImportModel
 import ImportSQLite
 import ImportSources
 
-/// Takes back what a job has done to a store: rows that it has inserted go, those that it has changed or deleted come back with their
-/// row ids.
+/// Undoes a job: deletes the rows that it has inserted, and restores those that it has changed or deleted, with their row ids.
 ///
 /// ```swift
 /// var options = DifferenceOptions()
@@ -17,15 +16,15 @@ import ImportSources
 /// print(outcome.report.updated, outcome.report.conflicts ?? 0)
 /// ```
 ///
-/// An undo is a job itself, so that it can be undone, which does again what was undone. A value that has changed since is a conflict
-/// (``PatchOptions/conflicts``). An import that has only inserted rows can be undone though nothing was kept, as long as nobody has
-/// changed these. A job that was interrupted may be undone, and is over then. It is run once.
+/// An undo is a job itself, and can be undone, too, which redoes the first job. A value that has changed since is a conflict
+/// (``PatchOptions/conflicts``). An import that has only inserted rows can be undone even without stored old values, as long as these rows
+/// have not changed. An interrupted job can be undone, but not be resumed afterwards. Create one pipeline per run.
 public final class UndoPipeline: Sendable {
-    /// Shared with observers.
+    /// The progress of the run, for observers.
     public var progress: ImportProgress { pipeline.progress }
-    /// Shared with callers that may stop it.
+    /// Interrupts the run when requested.
     public var interruption: Interruption { pipeline.interruption }
-    /// Announces the commit.
+    /// The center that posts a notification of the commit.
     public var merges: MergeCenter { pipeline.merges }
 
     private let number: Int64?
@@ -33,14 +32,14 @@ public final class UndoPipeline: Sendable {
     private let pipeline: ChangePipeline
     private var store: String { pipeline.store }
 
-    /// Prepares to undo a job; nothing is touched before `run`.
+    /// Prepares to undo a job; nothing is read or written before `run`.
     ///
     /// - Parameters:
-    ///   - store: where the SQLite file is.
+    ///   - store: the location of the SQLite file.
     ///   - job: the job's number; nil for the newest one that is neither undone nor an undo itself.
-    ///   - options: of these `conflicts` count.
-    ///   - run: of these `durability` counts.
-    ///   - merges: where the commit is announced.
+    ///   - options: only `conflicts` is used.
+    ///   - run: only `durability` is used.
+    ///   - merges: the center that posts the commit.
     public init(
         of store: any FileLocation,
         job: Int64? = nil,
@@ -53,14 +52,15 @@ public final class UndoPipeline: Sendable {
         pipeline = ChangePipeline(store.filePath, run, merges)
     }
 
-    /// What has been found out up to now, also where conflicts have stopped the run; nil before that.
+    /// The report so far, also if conflicts have stopped the run; nil before there is one.
     public var report: ImportReport? { pipeline.report }
 
-    /// Undoes the job, and blocks this thread as long.
+    /// Undoes the job; blocks the calling thread.
     ///
     /// - Returns: the report of the undo.
-    /// - Throws: `ImportError` with `.badInput` where what the job has done was not kept, or conflicts stop it (``report`` lists
-    ///   them; nothing was written); `.noInput` where there is no such job; `.inUse` where another import has the store.
+    /// - Throws: `ImportError` with `.badInput` when the old values of the job were not stored, or conflicts stop the undo
+    ///   (``report`` lists them; nothing was written); `.noInput` when there is no such job; `.inUse` when another import uses the
+    ///   store.
     @discardableResult
     public func run() throws -> ChangeOutcome {
         try pipeline.run { context, destination in
@@ -195,14 +195,14 @@ public final class UndoPipeline: Sendable {
 
     // MARK: Forgetting
 
-    /// Forgets what was kept to undo jobs, which cannot be undone then.
+    /// Removes the stored old values of jobs, which then cannot be undone.
     ///
     /// - Parameters:
-    ///   - store: where the SQLite file is.
+    ///   - store: the location of the SQLite file.
     ///   - job: the job's number; nil for all.
-    ///   - age: only those of jobs that were finished at least as long ago.
+    ///   - age: the minimum time since the end of the jobs.
     /// - Returns: the numbers of the jobs.
-    /// - Throws: `ImportError`: `.noInput` when the store is not there or has no such job, `.inUse` where an import has it.
+    /// - Throws: `ImportError`: `.noInput` when there is no such store or job, `.inUse` when an import uses the store.
     @discardableResult
     public static func forget(in store: String, job: Int64? = nil, olderThan age: Duration? = nil) throws -> [Int64] {
         try UndoStorage(store: StoreFile.resolved(store)).forget(job, olderThan: age)

@@ -148,7 +148,7 @@ public struct ReferenceChange: Sendable, Hashable {
 
 /// The changes of the objects that an object owns by one relationship.
 public struct OwnedChange: Sendable, Hashable {
-    /// What has become of them.
+    /// The changes of the objects.
     public enum Content: Sendable, Hashable {
         /// Changed objects with an identifier.
         case objects([ObjectChange])
@@ -159,7 +159,7 @@ public struct OwnedChange: Sendable, Hashable {
 
     /// The relationship's name.
     public var name: String
-    /// What has become of them.
+    /// The changes of the objects.
     public var content: Content
 
     /// Creates the changes of the objects of a relationship.

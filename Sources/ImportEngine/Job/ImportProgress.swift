@@ -47,7 +47,7 @@ public final class ImportProgress: Sendable {
         case finished
     }
 
-    /// How a run ends.
+    /// The ways in which a run ends.
     public enum End: String, Sendable, Hashable {
         /// The run returned.
         case finished

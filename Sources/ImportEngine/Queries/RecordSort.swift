@@ -2,7 +2,7 @@
 ///
 /// Null comes before every value, as in SQLite. Decimals are compared as numbers, whatever the collation.
 public struct RecordSort: Sendable, Hashable {
-    /// How texts are compared (<https://www.sqlite.org/datatype3.html#collating_sequences>).
+    /// The comparisons of texts (<https://www.sqlite.org/datatype3.html#collating_sequences>).
     public enum Collation: String, Sendable, Hashable, Codable, CaseIterable {
         /// Compares bytes.
         case binary

@@ -1,34 +1,34 @@
 extension ModelMigration {
-    /// What a migration changes: a step for each difference of the two models.
+    /// The plan of a migration: a step for each difference of the two models.
     public struct Plan: Sendable, Hashable, Codable {
-        /// In the order of the new model; what is gone comes last.
+        /// The steps in the order of the new model; those for removed entities, attributes and relationships are last.
         public let steps: [Step]
 
-        /// Whether some step is refused, so that nothing is changed.
+        /// True if a step is refused, so that nothing is changed.
         public var isRefused: Bool { steps.contains(where: \.isRefused) }
 
-        /// Whether there is nothing to do.
+        /// True if there is nothing to do.
         public var isEmpty: Bool { steps.isEmpty }
     }
 
-    /// One change.
+    /// A step: one change.
     public struct Step: Sendable, Hashable, Codable {
-        /// What kind of change it is.
+        /// The kind of change.
         public let change: Change
-        /// The entity, by its name in the new model; by the old one where it is gone; `conflicts` where it is about these.
+        /// The name of the entity in the new model, or in the old one if it is removed; `conflicts` for the step about these.
         public let entity: String
-        /// The attribute or relationship; nil where it is about the entity.
+        /// The name of the attribute or relationship; nil if the step is about the entity.
         public let property: String?
-        /// What is done, in words: `is renamed from "age"`.
+        /// A description of the change: `is renamed from "age"`.
         public let text: String
-        /// The rows that are written for it, or would be; nil where it writes none, or their number does not matter.
+        /// The number of rows that the step writes, or would write; nil if it writes none, or their number does not matter.
         public let rows: Int64?
-        /// What stands against it; nil for nothing.
+        /// The obstacle to the step; nil if there is none.
         public let obstacle: Obstacle?
-        /// Whether the migration is refused for it.
+        /// True if the migration is refused because of the step.
         public let isRefused: Bool
 
-        /// What it is about: `person.age`.
+        /// The subject of the step: `person.age`.
         public var subject: String { property.map { "\(entity).\($0)" } ?? entity }
     }
 
@@ -36,55 +36,55 @@ extension ModelMigration {
     public enum Change: String, Sendable, Hashable, Codable, CaseIterable {
         case entityAdded, attributeAdded, relationshipAdded
         case entityRenamed, attributeRenamed, relationshipRenamed
-        /// The name of a table or column.
+        /// The name of a table or column changes.
         case storageRenamed
-        /// A value may be missing now.
+        /// The value becomes optional.
         case becomesOptional
-        /// A value must be there now.
+        /// The value becomes required.
         case becomesRequired
-        /// The type, or how values of the type are stored.
+        /// The type changes, or the storage form of its values.
         case typeChanged
-        /// `min`, `max`, `minLength`, `maxLength`, `pattern` or `enum`.
+        /// `min`, `max`, `minLength`, `maxLength`, `pattern` or `enum` changes.
         case rulesChanged
         case defaultChanged
         case identifierChanged
-        /// To-one to to-many, or the reverse.
+        /// A to-one becomes a to-many, or the reverse.
         case cardinalityChanged
         case orderChanged
         case deleteRuleChanged
         case inverseChanged
         case destinationChanged
         case indexesChanged
-        /// The rows are in another table now.
+        /// The rows move to another table.
         case tableChanged
-        /// How values are found in the JSON, or what an import does with them.
+        /// The key paths of values in the JSON change, or their handling by imports.
         case readingChanged
         case entityGone, attributeGone, relationshipGone
-        /// Something that others have made on the tables would be lost, or could no longer be used.
+        /// Something that other programs have created on the tables would be lost, or could no longer be used.
         case othersInTheWay
-        /// Open conflicts of merges, which are about the model before.
+        /// Open conflicts of merges, which belong to the old model, are removed.
         case conflictsGone
-        /// What was kept to undo jobs, which is about the tables before.
+        /// Stored old values for undoing jobs, which belong to the old tables, are removed.
         case undoGone
     }
 
-    /// Why a step cannot be done, or what it loses.
+    /// The reason for which a step is refused, or its loss.
     public struct Obstacle: Sendable, Hashable, Codable {
-        /// In words: `these have no value`.
+        /// A description: `these have no value`.
         public let reason: String
-        /// The rows, or links, that it concerns.
+        /// The number of rows or links concerned.
         public let count: Int64
-        /// The first three of them.
+        /// The first three of these rows.
         public private(set) var rows: [Row] = []
-        /// Whether it is a loss that can be allowed.
+        /// True if it is a loss that can be allowed.
         public private(set) var isLoss = false
-        /// What to do about it; nil where there is nothing to advise.
+        /// Advice on what to do; nil if there is none.
         public private(set) var advice: String?
     }
 
-    /// A row that stands against a step.
+    /// A row that is an obstacle to a step.
     public struct Row: Sendable, Hashable, Codable {
-        /// Its row id; nil in a table of links, which has none.
+        /// Its row id; nil in a join table, which has none.
         public let rowID: Int64?
         /// The values of its identifier, as text.
         public let identifier: [String]

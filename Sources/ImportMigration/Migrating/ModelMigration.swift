@@ -5,7 +5,7 @@ import ImportModel
 import ImportSQLite
 import ImportSources
 
-/// Brings a store to another model: tables, columns, rows and references become what the model says.
+/// Migrates a store to another model: changes its tables, columns, rows and references.
 ///
 /// ```swift
 /// var model = try StoreModel(of: "people.sqlite").model
@@ -18,24 +18,24 @@ import ImportSources
 /// try migration.run()
 /// ```
 ///
-/// The store's own model and the new one are compared: what has a renaming identifier is what had that name before, all else
-/// is matched by name. Each difference is a step. A step that would lose something is refused, and then nothing is changed.
+/// The store's own model and the new one are compared: entities, attributes and relationships with a renaming identifier are matched by it,
+/// all others by name. Each difference is a step. A step that would lose something is refused, and then nothing is changed.
 ///
-/// All is one transaction. Where the schema alone has to change, it is changed (`ALTER TABLE`); other tables are made again as
-/// SQLite's manual says (<https://www.sqlite.org/lang_altertable.html#otheralter>), with all that others have put on them.
+/// A migration is one transaction. If only the schema has to change, it is changed (`ALTER TABLE`); other tables are rebuilt as SQLite's
+/// manual describes (<https://www.sqlite.org/lang_altertable.html#otheralter>), with everything that other programs have created on them.
 public struct ModelMigration: Sendable {
     private let store: String
     private let model: ModelDescription
     private let allowsLoss: Bool
     private let transformers: TransformerRegistry
 
-    /// A migration that has not begun.
+    /// Prepares a migration; nothing is opened before `plan` or `run`.
     ///
     /// - Parameters:
     ///   - store: the SQLite file's path.
-    ///   - model: what the store is to have.
-    ///   - allowsLoss: whether values of what is gone may go, and other losses that a plan says can be allowed.
-    ///   - transformers: those that the model may name.
+    ///   - model: the new model.
+    ///   - allowsLoss: true if values of removed entities, attributes and relationships may be lost, and other losses that a plan marks.
+    ///   - transformers: the transformers that the model may name.
     public init(
         of store: any FileLocation,
         to model: ModelDescription,
@@ -48,9 +48,9 @@ public struct ModelMigration: Sendable {
         self.transformers = transformers
     }
 
-    /// What a run would change, without changing anything; blocks this thread while the rows are looked at.
+    /// The plan of a run, without changing anything; blocks the calling thread while rows are read.
     ///
-    /// - Parameter interruption: ends it at once.
+    /// - Parameter interruption: ends the planning at once.
     /// - Throws: `ImportError`: `.noInput` when there is no store, or it has no model; `.badInput` when the model is not
     ///   valid, or an import of the store is not finished; another when the store cannot be read.
     public func plan(interruption: Interruption = Interruption()) throws -> Plan {
@@ -64,13 +64,13 @@ public struct ModelMigration: Sendable {
         return try opened.read(interruption) { try prepared($0, interruption) }
     }
 
-    /// Changes the store, and blocks this thread as long.
+    /// Migrates the store; blocks the calling thread.
     ///
     /// - Parameters:
-    ///   - progress: what is being done, as messages.
+    ///   - progress: receives messages about the steps.
     ///   - interruption: ends the run at once, and the store is as before.
-    ///   - accept: gets the plan, before anything is written; what it throws ends the run.
-    /// - Returns: what was changed.
+    ///   - accept: receives the plan before anything is written; if it throws, the run ends.
+    /// - Returns: the plan that was carried out.
     /// - Throws: `ImportError`, and the store is as before: as `plan` does; `.badInput` with the first refusal when a step is
     ///   refused; `.inUse` when something else writes to the store; `.io` when the disk is full.
     @discardableResult
@@ -260,10 +260,10 @@ public struct ModelMigration: Sendable {
 }
 
 extension ModelMigration.Plan {
-    /// Makes sure that no step is refused.
+    /// Checks that no step is refused.
     ///
     /// - Parameter store: the store's path, for the message.
-    /// - Throws: `ImportError` with `.badInput` that has the first refusal.
+    /// - Throws: `ImportError` with `.badInput` for the first refused step.
     public func check(_ store: String) throws { try check(store, " \(.allowsLoss) allows what would be lost.") }
 
     /// - Parameter allowing: how to allow what would be lost.

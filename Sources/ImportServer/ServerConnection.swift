@@ -109,7 +109,7 @@ struct RequestHead: Sendable {
     let target: String
     /// The headers by their names in lower case; those of one name joined by commas (RFC 9110, 5.3).
     let headers: [String: String]
-    /// Whether nothing is asked after it.
+    /// True if nothing is asked after it.
     let closes: Bool
 
     /// - Throws: `ResponseError` where the first line is not that of a request.

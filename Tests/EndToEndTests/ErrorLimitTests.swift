@@ -20,7 +20,10 @@ struct ErrorLimitTests {
     }
 
     private static func limit(_ store: String) throws -> String {
-        try StoreContent.query(store, "SELECT json_extract(content, '$.maxErrors') FROM _import_document WHERE id = (SELECT options FROM _import_job)")
+        try StoreContent.query(
+            store,
+            "SELECT json_extract(content, '$.maxErrors') FROM _import_document WHERE id = (SELECT options FROM _import_job)"
+        )
     }
 
     @Test(arguments: ["none", "25%", "1000"], [false, true])

@@ -5,7 +5,7 @@ import ImportSources
 extension ChangeLineReader {
     private static let conflictStart = Array("{\"conflict\"".utf8)
 
-    /// Whether a line is a conflict, as its first bytes say.
+    /// True if a line is a conflict, as its first bytes say.
     static func isConflict(_ line: ByteView) -> Bool {
         let start = conflictStart
         // Those who have edited a file may have put spaces between what it is made of.

@@ -32,7 +32,7 @@ public final class ChangeSetReader {
     private var lineCount: Int64 = 0
     private var counts: [BytewiseString: ChangeCounts] = [:]
     private var failure: ImportError?
-    /// Whether what is whole is read of a change set that breaks off.
+    /// True if what is whole is read of a change set that breaks off.
     package var isPartial = false
     /// What is wrong where such a change set breaks off.
     private(set) var breakOff: ImportError?

@@ -22,7 +22,7 @@ public final class ChangeSetWriter {
     private var lines: ChangeLineWriter?
     private var pending: [UInt8] = []
     private var lineCount: Int64 = 0
-    /// Whether a conflict is open: those who resolve it edit the file.
+    /// True if a conflict is open: those who resolve it edit the file.
     private var isToBeEdited = false
 
     /// Creates a writer to a file, which gets its name when it is complete.

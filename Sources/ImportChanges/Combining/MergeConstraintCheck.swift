@@ -365,7 +365,7 @@ package final class MergeConstraintCheck {
         }
     }
 
-    /// Whether an object is in the merged state, or in no state that could tell.
+    /// True if an object is in the merged state, or in no state that could tell.
     private func willExist(
         _ entity: String,
         _ object: ObjectReference,
@@ -380,7 +380,7 @@ package final class MergeConstraintCheck {
         return try danglingNames(change, &asked).isEmpty
     }
 
-    /// Whether something refers to an object that theirs has deleted, or to what that owns, in the merged state, too.
+    /// True if something refers to an object that theirs has deleted, or to what that owns, in the merged state, too.
     private func isReferred(
         _ change: ObjectChange,
         _ merge: ObjectMerge,
@@ -417,7 +417,7 @@ package final class MergeConstraintCheck {
         return false
     }
 
-    /// Whether an object stays as ours has it because the sides contradict each other about what it belongs to.
+    /// True if an object stays as ours has it because the sides contradict each other about what it belongs to.
     private func isKept(_ entity: String, _ object: ObjectReference) throws -> Bool {
         var (entity, object) = (entity, object)
         // Nothing belongs to itself in the end; a store that says so is not followed for ever.

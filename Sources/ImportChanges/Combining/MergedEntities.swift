@@ -82,7 +82,7 @@ package struct MergedEntities {
 }
 
 extension OwnedChange {
-    /// Whether it is about objects with identifier.
+    /// True if it is about objects with identifier.
     var isOfObjects: Bool { if case .objects = content { true } else { false } }
 }
 

@@ -116,7 +116,7 @@ extension ObjectChange {
         return change
     }
 
-    /// Whether the deletion says of an object that it belongs to another one now.
+    /// True if the deletion says of an object that it belongs to another one now.
     private func hasElsewhere(_ relationship: String, _ object: ObjectReference) -> Bool {
         moved.contains { $0.name.hasSameBytes(as: relationship) && $0.objects.contains(object) }
     }

@@ -2,7 +2,7 @@ import ImportEngine
 import ImportModel
 
 extension ObjectChange {
-    /// Whether the change gives an attribute or a reference another value.
+    /// True if the change gives an attribute or a reference another value.
     package func says(_ name: String) -> Bool {
         attributes.contains { $0.name.hasSameBytes(as: name) && $0.new != nil }
             || references.contains { $0.name.hasSameBytes(as: name) }

@@ -18,9 +18,9 @@ package final class ObjectMerge {
     package struct Result {
         /// What leads from ours to the merged state; nil where nothing does.
         package var change: ObjectChange?
-        /// Whether theirs has removed or added the object, and that was not followed.
+        /// True if theirs has removed or added the object, and that was not followed.
         package var isLeftOut = false
-        /// Whether it is merged at another owner.
+        /// True if it is merged at another owner.
         var isElsewhere = false
 
         package init(_ change: ObjectChange?, isLeftOut: Bool = false, isElsewhere: Bool = false) {
@@ -127,13 +127,13 @@ package final class ObjectMerge {
         return try parts(ours: change, theirs: nil, owners)
     }
 
-    /// Whether a change says that the object belongs to another one than before.
+    /// True if a change says that the object belongs to another one than before.
     package func isMoved(_ change: ObjectChange) -> Bool {
         guard change.kind == .updated, let inverse = entities.inverse(of: change.entity) else { return false }
         return change.references.contains { $0.name.hasSameBytes(as: inverse) }
     }
 
-    /// Whether ours has given another owner to an object.
+    /// True if ours has given another owner to an object.
     private func hasMoved(_ change: ObjectChange) throws -> Bool {
         try ours.change(of: change.entity, change.identifier).map(isMoved) ?? false
     }

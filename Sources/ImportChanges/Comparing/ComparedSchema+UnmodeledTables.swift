@@ -35,7 +35,7 @@ extension ComparedSchema {
         }
     }
 
-    /// Whether a table has two foreign keys and nothing else.
+    /// True if a table has two foreign keys and nothing else.
     private static func isJoin(_ table: Table, _ names: Set<BytewiseString>) -> Bool {
         guard table.foreignKeys.count == 2,
             table.foreignKeys.allSatisfy({ names.contains(ExistingEntity.folded($0.parent)) })

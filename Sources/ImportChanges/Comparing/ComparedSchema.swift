@@ -51,7 +51,7 @@ package struct ComparedSchema {
         package var table: String
         /// The columns of the identifier with their names; empty for rows that are parts of their owner.
         package var identifier: [Attribute] = []
-        /// Whether an index keeps the identifier unique, and whether it may be null all the same.
+        /// True if an index keeps the identifier unique, and whether it may be null all the same.
         package var isUnique = false
         var mayBeNull = true
         /// What its table's row ids are called; nil where they have no name, or where there are none.

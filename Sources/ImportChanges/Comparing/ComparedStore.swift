@@ -20,7 +20,7 @@ package final class ComparedStore {
     package let store: String
     package let schema: ComparedSchema
     package let isUTF8: Bool
-    /// Whether others may write to it meanwhile.
+    /// True if others may write to it meanwhile.
     let isInWALMode: Bool
     /// How much of a store SQLite keeps in memory unless told otherwise, in KiB.
     ///

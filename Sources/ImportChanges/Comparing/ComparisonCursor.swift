@@ -13,7 +13,7 @@ import ImportSources
 package final class ComparisonCursor {
     /// How many columns there are before those of the object itself: the keys of the objects around it.
     package let path: Int
-    /// Whether there is a row.
+    /// True if there is a row.
     private(set) var hasRow = false
     private let statement: OpaquePointer
     private let connection: OpaquePointer
@@ -157,7 +157,7 @@ package final class ComparisonCursor {
         return UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(statement, column)))
     }
 
-    /// Whether cells beside each other are the same in two rows.
+    /// True if cells beside each other are the same in two rows.
     static func areEqual(_ one: ComparisonCursor, _ first: Int, _ other: ComparisonCursor, _ second: Int, count: Int)
         -> Bool
     {

@@ -68,7 +68,7 @@ extension ComparisonPlan {
         }
     }
 
-    /// Whether an entity is another one, or belongs to it in the end; or is so deep that nothing more should belong to it.
+    /// True if an entity is another one, or belongs to it in the end; or is so deep that nothing more should belong to it.
     private func isOwned(_ entity: Int, by other: Int) -> Bool {
         var (next, steps) = (entity, 0)
         while true {
@@ -249,7 +249,7 @@ extension ComparisonPlan {
 }
 
 extension DifferenceOptions.Property {
-    /// Whether it is of an entity with these names, its own and those that it inherits from.
+    /// True if it is of an entity with these names, its own and those that it inherits from.
     func isOf(_ lineage: [String]) -> Bool {
         entity.map { entity in lineage.contains { $0.hasSameBytes(as: entity) } } ?? true
     }

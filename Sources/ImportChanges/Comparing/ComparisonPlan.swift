@@ -43,7 +43,7 @@ package struct ComparedEntity {
         package let columns: StatePair<[String]>
         /// The index of the entity that it leads to.
         package let destination: Int
-        /// Whether the change of the object that it leads to is nested.
+        /// True if the change of the object that it leads to is nested.
         var isIncluded = false
     }
 
@@ -66,7 +66,7 @@ package struct ComparedEntity {
         package let destination: Int
         package let destinationColumns: StatePair<[String]>
         package let positions: StatePair<String?>
-        /// Whether the changes of the objects that it leads to are nested.
+        /// True if the changes of the objects that it leads to are nested.
         var isIncluded = false
         package var isOrdered: Bool { positions.old != nil || positions.new != nil }
     }
@@ -84,16 +84,16 @@ package struct ComparedEntity {
     package var joins: [Join] = []
     /// The index of its owner's entity, and the place of its relationship there.
     package var owner: (entity: Int, place: Int)?
-    /// Whether its objects are told.
+    /// True if its objects are told.
     package var isListed = true
-    /// Whether those that nobody owns are told by themselves, or only where an included reference leads to them.
+    /// True if those that nobody owns are told by themselves, or only where an included reference leads to them.
     var isOpened = true
     /// The only objects that are told by themselves, by their identifiers as people write them; nil for all.
     package var roots: [[String]]?
-    /// Whether its objects may be nested in those that refer to them, so that it is kept which have been told.
+    /// True if its objects may be nested in those that refer to them, so that it is kept which have been told.
     var isReportedOnce = false
 
-    /// Whether its objects are values of their owner.
+    /// True if its objects are values of their owner.
     var isValue: Bool { identifier.isEmpty }
     /// Its own name, and those of the entities that it inherits from.
     var lineage: [String] { (stored.new ?? stored.old)?.lineage ?? [name] }
@@ -127,7 +127,7 @@ package struct ComparisonPlan {
         return sections
     }
 
-    /// Whether included references lead from an entity, or from what it owns, to another.
+    /// True if included references lead from an entity, or from what it owns, to another.
     private func includes(_ index: Int, _ other: Int) -> Bool {
         let entity = entities[index]
         return entity.references.contains { $0.isIncluded && $0.destination == other }

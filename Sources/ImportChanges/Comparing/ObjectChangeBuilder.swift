@@ -8,14 +8,14 @@ struct ObjectChangeBuilder {
     var relationships: [OwnedChange] = []
     var moved: [MovedObjects] = []
     var order: [OrderChange] = []
-    /// Whether objects without identifier, which are a value of the object, differ.
+    /// True if objects without identifier, which are a value of the object, differ.
     var changesValues = false
 
     init(_ kind: ObjectChange.Kind) { self.kind = kind }
 
     var isEmpty: Bool { !changesObject && relationships.isEmpty && moved.isEmpty }
 
-    /// Whether the object itself differs.
+    /// True if the object itself differs.
     var changesObject: Bool { !attributes.isEmpty || !references.isEmpty || !order.isEmpty || changesValues }
 
     func change(of entity: String, _ identifier: ObjectReference) -> ObjectChange {

@@ -255,9 +255,9 @@ package final class ObjectComparison {
         package var nodes: [OwnedRows]?
         /// The links of its many-to-many; nil for looking them up.
         package var links: [StatePair<ComparisonCursor?>]?
-        /// Whether the object is told as a part of its owner, which need not be named then.
+        /// True if the object is told as a part of its owner, which need not be named then.
         package var isNested = false
-        /// Whether it is told as a part of another owner than before.
+        /// True if it is told as a part of another owner than before.
         package var isMoved = false
     }
 

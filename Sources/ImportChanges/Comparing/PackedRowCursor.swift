@@ -36,7 +36,7 @@ struct PackedRowBlock {
     fileprivate var expected: Range<UnsafeRawPointer>?
     /// How many were.
     fileprivate var sameCount: Int64 = 0
-    /// Whether the store's texts are in UTF-8.
+    /// True if the store's texts are in UTF-8.
     private let isUTF8: Bool
 
     private init(isUTF8: Bool) { self.isUTF8 = isUTF8 }
@@ -95,7 +95,7 @@ struct PackedRowBlock {
 
     // MARK: Comparing
 
-    /// Whether a row that SQLite has is the same as a packed one.
+    /// True if a row that SQLite has is the same as a packed one.
     ///
     /// - Parameter first: the packed one's cells; both have as many.
     @inline(__always)
@@ -308,7 +308,7 @@ struct PackedRowBlock {
 ///
 /// It is made and used by one thread, within one read transaction; a store has one of them at a time.
 final class PackedRowCursor {
-    /// Whether there is a row.
+    /// True if there is a row.
     private(set) var hasRow = false
     private let statement: OpaquePointer
     private let connection: OpaquePointer
@@ -318,7 +318,7 @@ final class PackedRowCursor {
     private var other: PackedRowCursor?
     /// Where the row begins in the block.
     private var row = 0
-    /// Whether the block has the last row.
+    /// True if the block has the last row.
     private var isDone = true
 
     /// - Parameters:
@@ -413,7 +413,7 @@ final class PackedRowCursor {
     /// The values of the row's identifier.
     var identifier: RowKey { RowKey(bytes: Array(cells(bytes(at: 8)))) }
 
-    /// Whether a value of the row's identifier is null.
+    /// True if a value of the row's identifier is null.
     var isUnknown: Bool { identifier.hasNull }
 
     @inline(__always)
@@ -424,13 +424,13 @@ final class PackedRowCursor {
         )
     }
 
-    /// Whether two rows have the same cells.
+    /// True if two rows have the same cells.
     @inline(__always)
     static func areEqual(_ one: PackedRowCursor, _ other: PackedRowCursor) -> Bool {
         isSame(one.cells(one.bytes(at: 16)), other.cells(other.bytes(at: 16)))
     }
 
-    /// Whether two rows have the same identifier.
+    /// True if two rows have the same identifier.
     static func haveSameIdentifier(_ one: PackedRowCursor, _ other: PackedRowCursor) -> Bool {
         isSame(one.cells(one.bytes(at: 8)), other.cells(other.bytes(at: 8)))
     }

@@ -28,7 +28,7 @@ package final class UnchangedRowFilter: @unchecked Sendable {
     private struct State {
         var ranges: [StatePair<ClosedRange<Int64>>]
         var result = Result()
-        /// Whether all rows are read by their digests now.
+        /// True if all rows are read by their digests now.
         var isSorted = false
         var isOver = false
         var failure: (any Error)?
@@ -182,7 +182,7 @@ package final class UnchangedRowFilter: @unchecked Sendable {
 }
 
 extension ComparedEntity {
-    /// Whether its objects can be compared each by itself: nothing belongs to them, and they belong to nothing.
+    /// True if its objects can be compared each by itself: nothing belongs to them, and they belong to nothing.
     fileprivate var isAlone: Bool {
         owner == nil && owned.isEmpty && joins.isEmpty && !references.contains(where: \.isIncluded) && !isReportedOnce
             && roots == nil && identifierIsUnique.old && identifierIsUnique.new && !isValue

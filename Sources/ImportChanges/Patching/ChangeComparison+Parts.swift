@@ -98,7 +98,7 @@ extension ChangeComparison {
         plan.steps.append(step)
     }
 
-    /// Whether a list is the one before, but for members that the change takes out or adds: other changes may have done so by now.
+    /// True if a list is the one before, but for members that the change takes out or adds: other changes may have done so by now.
     private static func leads(
         from before: [[StoredValue]],
         to wanted: [[StoredValue]],

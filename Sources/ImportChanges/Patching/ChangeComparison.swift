@@ -242,7 +242,7 @@ package final class ChangeComparison {
         for part in change.relationships { _ = try addIncluded(part, entity, &plan) }
     }
 
-    /// Whether an object owns what a deletion of it does not name.
+    /// True if an object owns what a deletion of it does not name.
     private func ownsMore(than change: ObjectChange, _ index: Int, _ key: [StoredValue]) throws -> Bool {
         for owned in schema.entities[index].owned {
             let child = schema.entities[try schema.index(owned.child)]
@@ -337,7 +337,7 @@ extension PatchedEntity {
 }
 
 extension ChangePlan.Step {
-    /// Whether it writes what is a value of the object itself, beside its columns.
+    /// True if it writes what is a value of the object itself, beside its columns.
     var isOfOwner: Bool {
         switch self {
         case .replace, .reorder, .reorderLinks, .link, .unlink: true

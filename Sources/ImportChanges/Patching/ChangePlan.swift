@@ -17,7 +17,7 @@ package struct ChangePlan {
         case reorder(PatchedEntity.Owned, [[StoredValue]])
         case reorderLinks(ComparedSchema.Join, owner: [StoredValue], [[StoredValue]])
 
-        /// Whether it is done by one statement.
+        /// True if it is done by one statement.
         var isOneStatement: Bool {
             switch self {
             case .insert, .update, .delete, .link, .unlink: true
@@ -25,7 +25,7 @@ package struct ChangePlan {
             }
         }
 
-        /// Whether it puts what is there into an order.
+        /// True if it puts what is there into an order.
         var isOrder: Bool {
             switch self {
             case .reorder, .reorderLinks: true

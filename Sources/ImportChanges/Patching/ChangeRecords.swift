@@ -54,7 +54,7 @@ package struct ChangeRecords {
         [UInt8(ascii: "\n")].withUnsafeBytes { hasher.update($0) }
     }
 
-    /// Whether there is no change after the one that was returned last.
+    /// True if there is no change after the one that was returned last.
     package mutating func isAtEnd() throws -> Bool {
         if ahead == nil { ahead = try read() }
         return ahead == nil

@@ -13,9 +13,9 @@ final class ChangeWriter {
         let entity: Int?
         let key: [StoredValue]
         let attribute: String?
-        /// Whether another row has a value that must be unique.
+        /// True if another row has a value that must be unique.
         var isUnique = false
-        /// Whether objects would go with a deleted one that the change does not name.
+        /// True if objects would go with a deleted one that the change does not name.
         var takesAlong = false
     }
 

@@ -18,7 +18,7 @@ package struct PatchCounts {
         var effects: [(entity: Int, effect: ChangePlan.Effect)] = []
         package var conflicts: [PatchConflict] = []
         package var noted: [(kind: LedgerKind, entity: Int, name: String)] = []
-        /// Whether a conflict of it stops the patch.
+        /// True if a conflict of it stops the patch.
         var stops = false
         /// Its bytes, where it is a reject.
         package var rejected: [UInt8]?

@@ -182,7 +182,7 @@ final class PatchRun: ChangeRun {
 }
 
 extension PatchSchema {
-    /// Whether a table has nothing but links.
+    /// True if a table has nothing but links.
     package func isJoin(_ table: String) -> Bool {
         entities.contains { entity in
             entity.joins.contains { ExistingEntity.folded($0.table) == ExistingEntity.folded(table) }

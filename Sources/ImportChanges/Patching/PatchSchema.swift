@@ -73,9 +73,9 @@ package struct PatchSchema {
     private(set) var referring: [BytewiseString: [StoredForeignKey]] = [:]
     /// The entities with the descriptions by which values are read.
     package private(set) var described: [ChangedEntity] = []
-    /// Whether the store has triggers of its own.
+    /// True if the store has triggers of its own.
     let hasTriggers: Bool
-    /// Whether a statement changes nothing but what it names: the store has neither triggers nor foreign keys.
+    /// True if a statement changes nothing but what it names: the store has neither triggers nor foreign keys.
     let statementsStandAlone: Bool
 
     package init(_ header: ChangeSetHeader, _ side: ComparedSchema, _ database: Database) throws {

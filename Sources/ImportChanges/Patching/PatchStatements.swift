@@ -85,7 +85,7 @@ package final class PatchStatements {
         }
     }
 
-    /// Whether a query finds anything.
+    /// True if a query finds anything.
     package func exists(_ sql: String, _ values: [StoredValue] = []) throws -> Bool {
         var isThere = false
         try run(sql, values) { _ in isThere = true }
@@ -128,7 +128,7 @@ package final class PatchStatements {
     /// The row id of the row that was inserted last.
     package var lastRowID: Int64 { sqlite3_last_insert_rowid(connection) }
 
-    /// Whether foreign keys lead to rows that are not there, as far as this transaction has made it so
+    /// True if foreign keys lead to rows that are not there, as far as this transaction has made it so
     /// (`SQLITE_DBSTATUS_DEFERRED_FKS`).
     var hasOpenForeignKeys: Bool {
         var (current, highest): (Int32, Int32) = (0, 0)

@@ -63,7 +63,7 @@ struct UndoComparison {
         return other
     }
 
-    /// Whether a row is another one that the job has touched.
+    /// True if a row is another one that the job has touched.
     private func isLogged(_ key: RowKey, _ table: UndoTable) throws -> Bool {
         try statements.exists(
             "SELECT 1 FROM _import_undo WHERE job = ?1 AND table_name = ?2 AND number = ?4 AND key = ?3",

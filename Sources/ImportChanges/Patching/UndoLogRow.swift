@@ -10,7 +10,7 @@ struct UndoLogRow {
     /// Its cells before the job, and after it; nil where it was not there.
     let before: [StoredValue]?
     let after: [StoredValue]?
-    /// Whether what it was after the job is not kept: the job has inserted it, and it is what it is now.
+    /// True if what it was after the job is not kept: the job has inserted it, and it is what it is now.
     var isOfRange = false
 
     /// Calls `body` with each row of a table.

@@ -20,7 +20,7 @@ package struct UndoPlan {
     package var step = Step.none
     package var conflicts: [PatchConflict] = []
     package var policies: [PatchOptions.Policy] = []
-    /// Whether it stays as what owns it does.
+    /// True if it stays as what owns it does.
     package var isKept = false
     /// What is said of it where it is rejected.
     package var attributes: [AttributeChange] = []

@@ -29,7 +29,7 @@ struct ServeArguments: ParsableArguments {
     @Flag(help: "Open the page in the browser.")
     var open = false
 
-    /// Whether any of them is given.
+    /// True if any of them is given.
     var isGiven: Bool { port != nil || bind != "127.0.0.1" || !host.isEmpty || hideValues || open }
 
     func validate() throws {

@@ -11,7 +11,7 @@ final class DifferenceOutput {
         file = try path.map { try AtomicFile(path: $0, overwrites: overwrites) }
     }
 
-    /// Whether a person reads it, who may have asked for no colours (<https://no-color.org>).
+    /// True if a person reads it, who may have asked for no colours (<https://no-color.org>).
     var isTerminal: Bool {
         let noColor = ProcessInfo.processInfo.environment["NO_COLOR"] ?? ""
         return file == nil && noColor.isEmpty && Terminal.columns(of: STDOUT_FILENO) != nil

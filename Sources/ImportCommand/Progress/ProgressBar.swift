@@ -6,9 +6,9 @@ import Importer
 struct ProgressBar {
     /// What the terminal can show.
     struct Style: Sendable, Equatable {
-        /// Whether its encoding is UTF-8.
+        /// True if its encoding is UTF-8.
         var isUnicode = true
-        /// Whether it takes colours (`NO_COLOR` is not set).
+        /// True if it takes colours (`NO_COLOR` is not set).
         var isColored = false
     }
 

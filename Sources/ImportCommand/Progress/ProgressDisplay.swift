@@ -111,7 +111,7 @@ struct ProgressDisplay {
         return text
     }
 
-    /// Whether there is progress at all: a run that finds nothing to do, or fails at once, has none.
+    /// True if there is progress at all: a run that finds nothing to do, or fails at once, has none.
     private static func isWorthShowing(_ frame: ProgressFrame, isLast: Bool) -> Bool {
         let snapshot = frame.snapshot
         guard snapshot.phase != .starting else { return false }

@@ -5,7 +5,7 @@ import Importer
 /// A reject as `rejects --json` prints it.
 struct RejectJSON: Encodable {
     let reject: StoreInspection.Reject
-    /// Whether the record's bytes are in it, as `record` where they are UTF-8 and else as `record_base64`.
+    /// True if the record's bytes are in it, as `record` where they are UTF-8 and else as `record_base64`.
     let showsRecord: Bool
 
     func encode(to encoder: any Encoder) throws {

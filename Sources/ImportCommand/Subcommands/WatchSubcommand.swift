@@ -67,7 +67,7 @@ struct WatchSubcommand: ParsableCommand {
         }
     }
 
-    /// Whether it is said which records to show.
+    /// True if it is said which records to show.
     private var choosesRecords: Bool { entity != nil || !sort.isEmpty }
 
     func run() throws {

@@ -24,7 +24,7 @@ struct KeyReader {
 
     private var pending: [UInt8] = []
 
-    /// Whether a sequence has begun and may continue.
+    /// True if a sequence has begun and may continue.
     var isInside: Bool { !pending.isEmpty }
 
     /// The keys that `bytes` complete.

@@ -10,18 +10,18 @@ enum Terminal {
         return Int(size.ws_col)
     }
 
-    /// Whether it can go back to the beginning of a line and erase it.
+    /// True if it can go back to the beginning of a line and erase it.
     static func canRedraw(_ descriptor: Int32, environment: [String: String]) -> Bool {
         isatty(descriptor) == 1 && environment["TERM"] != "dumb" && environment["TERM"]?.isEmpty == false
     }
 
-    /// Whether this process may write to its terminal now: not while it is a background job.
+    /// True if this process may write to its terminal now: not while it is a background job.
     static func isForeground(_ descriptor: Int32) -> Bool {
         let group = tcgetpgrp(descriptor)
         return group < 0 || group == getpgrp()
     }
 
-    /// Whether the locale's encoding is UTF-8 (POSIX: `LC_ALL`, else `LC_CTYPE`, else `LANG`).
+    /// True if the locale's encoding is UTF-8 (POSIX: `LC_ALL`, else `LC_CTYPE`, else `LANG`).
     static func isUTF8(environment: [String: String]) -> Bool {
         let names = ["LC_ALL", "LC_CTYPE", "LANG"]
         let locale = names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }

@@ -79,7 +79,7 @@ final class TerminalMode: Sendable {
     /// takes nothing, as one that is stopped; such a one stays on the other screen.
     static func restore() { restore(mayWait: false) }
 
-    /// Whether something can be written there, after waiting a moment for it.
+    /// True if something can be written there, after waiting a moment for it.
     static func hasRoom(_ descriptor: Int32) -> Bool {
         var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&room, 1, 100) > 0

@@ -27,7 +27,7 @@ struct TerminalScreen: Sendable, Equatable {
     private static let mostScalars = 12
 
     let size: TerminalSize
-    /// Whether the terminal takes UTF-8; others get `?` for what is not ASCII.
+    /// True if the terminal takes UTF-8; others get `?` for what is not ASCII.
     let isUnicode: Bool
     private var cells: [Cell]
 

@@ -30,7 +30,7 @@ enum TextWidth {
         return result + "…"
     }
 
-    /// Whether every terminal gives the cluster the same width.
+    /// True if every terminal gives the cluster the same width.
     static func isSure(_ cluster: Character) -> Bool {
         let scalars = cluster.unicodeScalars
         guard let first = scalars.first, scalars.count == 1 else { return false }
@@ -64,7 +64,7 @@ enum TextWidth {
         return value >= 0x2300 && properties.isEmojiPresentation ? 2 : 1
     }
 
-    /// Whether its East Asian width is W or F; emoji are not in the table.
+    /// True if its East Asian width is W or F; emoji are not in the table.
     private static func isWide(_ value: UInt32) -> Bool {
         guard value >= 0x1100 else { return false }
         var (low, high) = (0, wide.count)

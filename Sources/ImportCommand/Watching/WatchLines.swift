@@ -9,9 +9,9 @@ struct WatchLines {
     private static let intervalInMilliseconds: Int32 = 1000
 
     let store: String
-    /// Whether it continues when the job is finished.
+    /// True if it continues when the job is finished.
     let follows: Bool
-    /// Whether a line is a JSON object.
+    /// True if a line is a JSON object.
     let isJSON: Bool
 
     /// Prints until the job is finished or `interruption` asks for an end.

@@ -10,14 +10,14 @@ import Synchronization
 final class WatchReader: Sendable {
     /// What was read since it was last asked.
     struct Findings: Sendable {
-        /// Whether there is a store that holds an import.
+        /// True if there is a store that holds an import.
         var isThere: Bool?
         var look: StoreSnapshot?
         var records: WatchedRecords?
         /// What went wrong at the last look; nil once it has gone well again.
         var error: ImportError?
 
-        /// Whether there is anything in it that was not in the one before.
+        /// True if there is anything in it that was not in the one before.
         func isNews(after last: Findings) -> Bool {
             look != nil || records != nil || isThere != last.isThere || error != nil || last.error != nil
         }

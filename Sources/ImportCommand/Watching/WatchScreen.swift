@@ -23,7 +23,7 @@ final class WatchScreen {
         var store: String
         var entity: String?
         var sort: [RecordSort] = []
-        /// Whether it stays when the job is finished.
+        /// True if it stays when the job is finished.
         var follows = false
     }
 

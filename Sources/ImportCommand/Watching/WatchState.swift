@@ -71,7 +71,7 @@ struct WatchState: Sendable {
         marks[row].flatMap { time - $0.time < Self.markDuration ? $0.mark : nil }
     }
 
-    /// Whether a mark ends between two times.
+    /// True if a mark ends between two times.
     func marksEnd(after start: Double, until end: Double) -> Bool {
         marks.values.contains { (start..<end).contains($0.time + Self.markDuration) }
     }

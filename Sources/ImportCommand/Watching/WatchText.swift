@@ -22,7 +22,7 @@ enum WatchText {
         min(TextWidth.columns(of: String(text.prefix(widestColumn + 1))), widestColumn)
     }
 
-    /// Whether it is at the right of its column.
+    /// True if it is at the right of its column.
     static func isNumber(_ value: Record.Value) -> Bool {
         switch value {
         case .integer, .real: true

@@ -12,7 +12,7 @@ struct WatchedRecords: Sendable {
         var offset = 0
         var limit: Int
 
-        /// Whether it is another part of the same whole.
+        /// True if it is another part of the same whole.
         func isBeside(_ other: Request) -> Bool {
             entity.utf8.elementsEqual(other.entity.utf8) && sort == other.sort
         }

@@ -24,7 +24,7 @@ package struct ChangeSetScanner {
     package let bytes: ByteView
     package private(set) var index = 0
     private var depth = 0
-    /// Whether the container that is read has had no member or element yet.
+    /// True if the container that is read has had no member or element yet.
     private var isFirst = false
 
     /// - Throws: `LineError` where the bytes are not UTF-8.
@@ -83,7 +83,7 @@ package struct ChangeSetScanner {
         return key
     }
 
-    /// Whether there is another element, to be read next.
+    /// True if there is another element, to be read next.
     package mutating func element() throws(LineError) -> Bool { try !ends("]") }
 
     private mutating func ends(_ end: Character) throws(LineError) -> Bool {
@@ -98,7 +98,7 @@ package struct ChangeSetScanner {
 
     // MARK: Scalars
 
-    /// Whether the next value is null, which is passed over then.
+    /// True if the next value is null, which is passed over then.
     package mutating func null() throws(LineError) -> Bool {
         guard peek() == UInt8(ascii: "n") else { return false }
         try word("null")

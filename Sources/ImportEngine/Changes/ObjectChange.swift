@@ -60,7 +60,7 @@ public struct ObjectChange: Sendable, Hashable {
 }
 
 extension ObjectChange {
-    /// Whether nothing comes of it.
+    /// True if nothing comes of it.
     package var saysNothing: Bool {
         kind == .updated && attributes.isEmpty && references.isEmpty && relationships.isEmpty && moved.isEmpty
             && order.isEmpty

@@ -113,7 +113,7 @@ package struct StoredValueWriter: Sendable {
         attribute.bits.filter { (0...63).contains($0.position) }.reduce(0) { $0 | 1 << UInt64($1.position) }
     }
 
-    /// Whether a number of these digits would be stored as this text.
+    /// True if a number of these digits would be stored as this text.
     static func isCanonicalDecimal(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         guard let first = bytes.first, first == UInt8(ascii: "-") || (0x30...0x39).contains(first),
@@ -124,7 +124,7 @@ package struct StoredValueWriter: Sendable {
         return canonical.hasSameBytes(as: text)
     }
 
-    /// Whether a text can be in a line as it is and be told from what is around it; `null` would be read as NULL.
+    /// True if a text can be in a line as it is and be told from what is around it; `null` would be read as NULL.
     private static func isCompactJSON(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in
@@ -138,7 +138,7 @@ package struct StoredValueWriter: Sendable {
         }
     }
 
-    /// Whether JSON is nested so little that a line with it stays within the depth that is read.
+    /// True if JSON is nested so little that a line with it stays within the depth that is read.
     private static func isShallow(_ json: UnsafeBufferPointer<UInt8>) -> Bool {
         var depth = 0
         var index = 0
@@ -158,7 +158,7 @@ package struct StoredValueWriter: Sendable {
         return true
     }
 
-    /// Whether JSON is an object whose first key begins with a dollar sign, as an escape is.
+    /// True if JSON is an object whose first key begins with a dollar sign, as an escape is.
     private static func beginsLikeEscape(_ json: String) -> Bool {
         var rest = json.utf8[...]
         for mark in [UInt8(ascii: "{"), UInt8(ascii: "\"")] {

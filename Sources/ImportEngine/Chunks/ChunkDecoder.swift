@@ -13,7 +13,7 @@ package final class ChunkDecoder {
     private let graph: GraphDecoder?
     /// The same for most of them; nil where there are none such.
     private var fastGraph: FastGraphDecoder?
-    /// Whether nested objects and links are laid out.
+    /// True if nested objects and links are laid out.
     private var laysOutGraph: Bool
     /// Per source of the job, the index in `decoders` of each of its record paths.
     private let places: [[Int]]
@@ -21,7 +21,7 @@ package final class ChunkDecoder {
     private let layouts: DatabaseImageSchema?
     private let maxDepth: Int
     private var hasher = XXH3Hasher()
-    /// Whether the chunk has no more records.
+    /// True if the chunk has no more records.
     package private(set) var isExhausted = true
     /// How many records of the chunk are left.
     package var recordsLeft: Int { (reader.chunk?.entry.records ?? 0) - reader.line }

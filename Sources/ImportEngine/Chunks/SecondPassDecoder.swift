@@ -7,7 +7,7 @@ import ImportSources
 package final class SecondPassDecoder {
     package let decoder: GraphDecoder
     private var readers: RecordReaders
-    /// Whether a reference leads to nothing, which makes a reject of its record.
+    /// True if a reference leads to nothing, which makes a reject of its record.
     ///
     /// Its relationship, the cells that it says, and whether these are other attributes than the identifier.
     package var isDangling: ((_ relationship: Int, [Cell], _ isNamed: Bool, RowValues) -> Bool)? {

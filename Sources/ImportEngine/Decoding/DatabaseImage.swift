@@ -43,7 +43,7 @@ package final class DatabaseImage {
     /// The row id of the last row of an entity; 0 without any.
     package func lastRowID(of entity: Int32) -> Int64 { pages.pointee.trees[Int(entity)].last }
 
-    /// Whether it has no rows.
+    /// True if it has no rows.
     package var isEmpty: Bool { schema.tables.indices.allSatisfy { pages.pointee.trees[$0].rows == 0 } }
 
     /// Empties it; it takes no rows before `open`.
@@ -91,7 +91,7 @@ package final class DatabaseImage {
 private struct ImagePages {
     /// An entity's B-tree while rows are added to it.
     struct Tree {
-        /// Whether it takes more rows.
+        /// True if it takes more rows.
         var isOpen = false
         var rows = 0
         /// The row id of the last one.

@@ -11,7 +11,7 @@ package final class DatabaseImageSchema {
         let affinities: UnsafePointer<ColumnAffinity>
         /// What a column gets that a record does not mention.
         package let defaults: UnsafePointer<SQLiteRecordValue>
-        /// Whether all defaults are what their columns leave as it is.
+        /// True if all defaults are what their columns leave as it is.
         let takesDefaults: Bool
         /// The column that is the row id; -1 where rows are numbered.
         package let rowIDColumn: Int

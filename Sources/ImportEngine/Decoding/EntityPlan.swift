@@ -36,13 +36,13 @@ package final class EntityPlan {
         package let firstSlot: Int32
         package let hasMoreSlots: Bool
         package let type: AttributeType
-        /// Whether the type alone says how it is coerced.
+        /// True if the type alone says how it is coerced.
         package let isPlain: Bool
         package let shortcut: Shortcut
         package let isOptional: Bool
-        /// Whether an inserted object gets a UUID for it if its record has no value.
+        /// True if an inserted object gets a UUID for it if its record has no value.
         package let isGenerated: Bool
-        /// Whether an inserted object must have it: not optional, without a default, and not made by the import.
+        /// True if an inserted object must have it: not optional, without a default, and not made by the import.
         package let isRequired: Bool
 
         fileprivate init(_ attribute: AttributeDescription, slots: [Int], isPlain: Bool) {
@@ -83,9 +83,9 @@ package final class EntityPlan {
     /// Texts are in `defaultBytes`.
     package let defaults: [Cell]
     package let defaultBytes: [UInt8]
-    /// Whether some attribute is generated.
+    /// True if some attribute is generated.
     package let hasGenerated: Bool
-    /// Whether merging rows later needs to know what their records mention.
+    /// True if merging rows later needs to know what their records mention.
     package let needsPresence: Bool
     /// Which attributes are part of the identifier.
     package let identifier: [Int]
@@ -107,14 +107,14 @@ package final class EntityPlan {
     package let otherSlots: [Int]
     /// Which attributes a record sets on insert only.
     package let isLocal: [Bool]
-    /// Whether rows may turn out to be rejects when they are written, so that their records' positions are kept.
+    /// True if rows may turn out to be rejects when they are written, so that their records' positions are kept.
     package var keepsPlaces = false
-    /// Whether a record that lacks what a new object must have waits until all are in: it has no row before that.
+    /// True if a record that lacks what a new object must have waits until all are in: it has no row before that.
     package var keepsIncomplete = false
-    /// Whether rows are laid out as they are decoded, since nothing has to be asked about them when they are written.
+    /// True if rows are laid out as they are decoded, since nothing has to be asked about them when they are written.
     package var laysOutRows = false
 
-    /// Whether an attribute or a relationship has the key of a record at a level, counted outwards.
+    /// True if an attribute or a relationship has the key of a record at a level, counted outwards.
     package func readsKey(_ level: Int) -> Bool {
         level == 0 ? recordKeySlot >= 0 : outerKeySlots.contains { $0.level == level }
     }

@@ -7,9 +7,9 @@
         package let row: Int
         /// What it says, in the order in which it takes effect.
         package var operations: Range<Int>
-        /// Whether its links only add to what is there, provided that its own object is new.
+        /// True if its links only add to what is there, provided that its own object is new.
         package var isAppendable = false
-        /// Whether stored objects decide what its objects are, so that it is decoded when it is written.
+        /// True if stored objects decide what its objects are, so that it is decoded when it is written.
         package var isOpen = false
     }
 
@@ -88,7 +88,7 @@
         package let keyCell: Int
         /// The index of its row in the batch; -1 where the list has its identifier only.
         package var row: Int
-        /// Whether these cells are values of other attributes than its identifier's.
+        /// True if these cells are values of other attributes than its identifier's.
         package var isNamed = false
     }
 
@@ -104,7 +104,7 @@
     /// In a retry, what each of the records is.
     package var retried: [RetriedRecords.Record] = []
 
-    /// Whether a reference that begins with this cell is null as its object lacks it.
+    /// True if a reference that begins with this cell is null as its object lacks it.
     package func isUnsaid(_ cell: Int) -> Bool {
         var (low, high) = (0, unsaid.count)
         while low < high {

@@ -35,7 +35,7 @@ package final class KeyPathTrie {
         @inline(__always)
         func slot(_ node: Int) -> Int { Int(nodes[node].slot) }
 
-        /// Whether keys below a node lead to slots.
+        /// True if keys below a node lead to slots.
         @inline(__always)
         func hasChildren(_ node: Int) -> Bool { Int(nodes[node].subtreeEnd) > node &+ 1 }
 
@@ -43,7 +43,7 @@ package final class KeyPathTrie {
         @inline(__always)
         package func end(of node: Int) -> Int { Int(nodes[node].subtreeEnd) }
 
-        /// Whether a node has this key.
+        /// True if a node has this key.
         @inline(__always)
         package func matches(_ node: Int, _ key: ByteView) -> Bool {
             let length = Int(nodes[node].keyLength)
@@ -67,7 +67,7 @@ package final class KeyPathTrie {
             return length == 0 || own[0] == key[0]
         }
 
-        /// Whether two texts have the same bytes from `offset` on for the length of a word.
+        /// True if two texts have the same bytes from `offset` on for the length of a word.
         @inline(__always)
         private static func areEqual<Word: FixedWidthInteger & BitwiseCopyable>(
             _ one: UnsafePointer<UInt8>,

@@ -75,7 +75,7 @@ package struct RecordDecoder {
     struct OwnerContext {
         /// What it does to a stored object.
         let onConflict: ConflictPolicy
-        /// Whether it may lack its identifier, as its index tells it apart.
+        /// True if it may lack its identifier, as its index tells it apart.
         let isPositional: Bool
         /// Its index in its list, from 0.
         let index: Int

@@ -6,9 +6,9 @@ package struct RetriedRecords: Sendable {
     package struct Record: Sendable {
         /// The entity's index in the job.
         package let entity: Int
-        /// Whether its reject is open; a record whose reject is not is passed over and counted as ignored.
+        /// True if its reject is open; a record whose reject is not is passed over and counted as ignored.
         package let isOpen: Bool
-        /// Whether it is still the text that was written for what is not JSON.
+        /// True if it is still the text that was written for what is not JSON.
         package let isText: Bool
         /// The record's keys in its collections, the innermost first.
         package let keys: [String]

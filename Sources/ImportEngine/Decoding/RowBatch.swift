@@ -226,7 +226,7 @@ import ImportSources
         for attribute in nulled { ledger.add(.nulled, entity: entity, attribute: attribute) }
     }
 
-    /// Whether bit `attribute` of the row's presence mask is set.
+    /// True if bit `attribute` of the row's presence mask is set.
     @inline(__always)
     @inlinable package func isPresent(_ attribute: Int, in row: Row) -> Bool {
         presence[row.firstPresenceWord + attribute >> 6] & (1 << UInt64(attribute & 63)) != 0
@@ -285,7 +285,7 @@ package struct BatchEnd {
     package var chunkRecords = 0
     /// XXH3-64 of these bytes of the chunk file, in hexadecimal.
     package var chunkHash = ""
-    /// Whether it ends its chunk.
+    /// True if it ends its chunk.
     package var isChunkEnd = false
 }
 

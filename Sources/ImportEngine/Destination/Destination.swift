@@ -6,11 +6,11 @@ import ImportSources
 /// It is used in this order: `check`, `lock`, `read` to decide what is to be done, `open`, the journal, what takes the records, and at
 /// last `close` or, where the run has failed, `abandon` or `fail`.
 package protocol Destination: AnyObject {
-    /// Whether there is a store.
+    /// True if there is a store.
     var exists: Bool { get }
-    /// Whether a run has ended because another store is in this one's place by now.
+    /// True if a run has ended because another store is in this one's place by now.
     var isLost: Bool { get }
-    /// Whether its texts may have U+0000.
+    /// True if its texts may have U+0000.
     var textsHaveNUL: Bool { get }
 
     /// Makes sure that a store is there, or may be made there.

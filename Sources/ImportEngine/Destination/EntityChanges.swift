@@ -123,7 +123,7 @@ public struct EntityChanges: Sendable, Hashable {
         return copy
     }
 
-    /// Whether it is about the same entity of the same table, whichever job has imported it.
+    /// True if it is about the same entity of the same table, whichever job has imported it.
     package func isAbout(_ other: EntityChanges) -> Bool {
         BytewiseString(entity) == BytewiseString(other.entity) && BytewiseString(table) == BytewiseString(other.table)
     }

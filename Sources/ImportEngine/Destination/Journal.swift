@@ -87,7 +87,7 @@ package protocol JournalReader {
 
     // MARK: Tables
 
-    /// Whether the store has a table of this name.
+    /// True if the store has a table of this name.
     func hasTable(_ name: String) throws -> Bool
 
     /// Makes sure that entities may have tables of these names.
@@ -105,7 +105,7 @@ package protocol JournalReader {
 
     // MARK: Retries
 
-    /// Whether there is an open reject that is whole and that none of these retries has tried.
+    /// True if there is an open reject that is whole and that none of these retries has tried.
     func hasUntried(_ selection: RejectSelection, besidesThoseOf retries: [Int64]) throws -> Bool
 
     /// Calls `body` with stored rejects that are whole, as lines of a repair file: with one or more whole lines at a time.
@@ -276,7 +276,7 @@ package struct JobStart {
     package var replacedChunks: RecordedFile?
     /// What its records repair; nil for an import.
     package var retry: (any RetryPlan)?
-    /// Whether its chunk directory is not there yet.
+    /// True if its chunk directory is not there yet.
     package let makesChunkDirectory: Bool
 
     package init(
@@ -315,7 +315,7 @@ package struct JobModelResult {
 package struct CommittedSource {
     /// The chunks, in order and without gaps.
     package let ranges: [HashedRange]
-    /// Whether it was not read to its end, as no more records of it were wanted.
+    /// True if it was not read to its end, as no more records of it were wanted.
     package let hasReachedLimit: Bool
 
     package init(ranges: [HashedRange], hasReachedLimit: Bool) {
@@ -344,7 +344,7 @@ package struct RetriedLine {
     package let reject: Int64
     /// The name of its entity.
     package let entity: String
-    /// Whether its record is still the text that was written for what is not JSON.
+    /// True if its record is still the text that was written for what is not JSON.
     package let isText: Bool
     /// The key of a keyed record.
     package let key: String?

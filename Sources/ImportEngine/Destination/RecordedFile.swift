@@ -25,7 +25,7 @@ package struct RecordedFile: Sendable, Hashable {
     package let path: String
     package let kind: Kind
     package var state = State.used
-    /// Whether it was not there before.
+    /// True if it was not there before.
     package var isMade: Bool
     /// Its device and inode; nil until it is made.
     ///
@@ -55,12 +55,12 @@ package struct RecordedFile: Sendable, Hashable {
         self.init(token: job.token, path: path, kind: .repair, isMade: true, number: DeviceAndInode(status))
     }
 
-    /// Whether it is the directory in which a job keeps its chunks.
+    /// True if it is the directory in which a job keeps its chunks.
     package func isUsed(forChunksOf job: StoredJob) -> Bool {
         token == job.token && kind == .chunks && state == .used
     }
 
-    /// Whether this is the file that was made.
+    /// True if this is the file that was made.
     ///
     /// - Parameters:
     ///   - found: the device and inode of what is there now.

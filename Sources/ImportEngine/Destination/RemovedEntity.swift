@@ -17,7 +17,7 @@ package enum RemovedEntity {
         return model
     }
 
-    /// Whether a job's model has an entity of this name that is gone.
+    /// True if a job's model has an entity of this name that is gone.
     package static func isIn(_ model: ModelDescription, _ name: String) -> Bool {
         model.entities.contains { $0.table.hasPrefix(table) && $0.name.hasSameBytes(as: name) }
     }

@@ -26,7 +26,7 @@ package struct StoredJob: Sendable {
         package var endOffset: Int64 = 0
         /// The job that is undone; nil for a patch.
         package var undoes: Int64?
-        /// Whether a program's delegate has a say, which is not kept.
+        /// True if a program's delegate has a say, which is not kept.
         package var hasDelegate: Bool?
 
         package init(
@@ -63,22 +63,22 @@ package struct StoredJob: Sendable {
     package var token = UUID().uuidString.lowercased()
     package var state = ImportReport.State.running
     package var message: String?
-    /// Whether it was undone before it was finished, so that its sources were not read to their ends.
+    /// True if it was undone before it was finished, so that its sources were not read to their ends.
     package var isEnded = false
     /// What its result depends on.
     package var options: JobOptions
-    /// Whether the chunks were cut before, by `split`, and are not this job's to remove.
+    /// True if the chunks were cut before, by `split`, and are not this job's to remove.
     package var takesChunks = false
     /// What it retries; nil where it is an import of its own.
     package var retry: Retry?
     /// How it changes what is there; nil where it imports records.
     package var change: Change?
-    /// Whether an import keeps what is needed to undo it.
+    /// True if an import keeps what is needed to undo it.
     package var keepsUndo = false
     package var sources: [Source]
     /// The model that it imports with; nil until it is inferred.
     package var model: ModelDescription?
-    /// Whether an inferred model was inferred from all records, and not only from those before a fault.
+    /// True if an inferred model was inferred from all records, and not only from those before a fault.
     package var isModelFinal = true
     package var chunkDirectory: String
 
@@ -103,13 +103,13 @@ package struct StoredJob: Sendable {
         self.chunkDirectory = chunkDirectory
     }
 
-    /// Whether records may turn out to be rejects when all have been read: nothing depends on knowing it at once.
+    /// True if records may turn out to be rejects when all have been read: nothing depends on knowing it at once.
     package var mayRejectLate: Bool {
         if case .count? = options.maxErrors { return false }
         return options.onError != .stop && retry == nil
     }
 
-    /// Whether what a job has done is taken back: by an undo that is not undone itself.
+    /// True if what a job has done is taken back: by an undo that is not undone itself.
     package static func isUndone(_ job: Int64, _ jobs: [StoredJob]) -> Bool {
         undo(of: job, jobs) != nil
     }
@@ -119,7 +119,7 @@ package struct StoredJob: Sendable {
         jobs.first { $0.change?.undoes == job && $0.id > job && !isUndone($0.id, jobs) }
     }
 
-    /// Whether records can be read again when all have been read.
+    /// True if records can be read again when all have been read.
     package var isReadableAgain: Bool { !takesChunks && sources.allSatisfy(\.description.isRepeatable) }
 
     /// What is said where its rows are to be removed, and a later job has come into one of its tables.

@@ -176,7 +176,7 @@ extension FastGraphDecoder {
         return true
     }
 
-    /// Whether an element of the list has the same identifier already.
+    /// True if an element of the list has the same identifier already.
     package func isLinked(
         _ child: AcceptedObject,
         _ first: Int,

@@ -47,7 +47,7 @@ package struct FastGraphDecoder {
     package let plan: FastGraphPlan
     package let nodes: UnsafeBufferPointer<FastGraphPlan.Node>
     package let isLossless: Bool
-    /// Whether null leaves the list of what an object owns as it is, which is not decoded here.
+    /// True if null leaves the list of what an object owns as it is, which is not decoded here.
     let keepsListsAtNull: Bool
     package let storage: GraphDecoderStorage
     let decoders: UnsafeMutablePointer<RecordDecoder>

@@ -21,12 +21,12 @@ package final class FastGraphPlan {
         let elementSlot: Int
         /// What a record does whose object is there already.
         package let onConflict: ConflictPolicy
-        /// Whether nested objects of it can be laid out: they have no identifier, and nothing but lists of such objects.
+        /// True if nested objects of it can be laid out: they have no identifier, and nothing but lists of such objects.
         package let isLaidOut: Bool
-        /// Whether records' own rows can be laid out: the identifier is a single integer, and no record has such an object
+        /// True if records' own rows can be laid out: the identifier is a single integer, and no record has such an object
         /// nested in it.
         let isLaidOutByKey: Bool
-        /// Whether all that it says is in the values of its own attributes.
+        /// True if all that it says is in the values of its own attributes.
         let isLeaf: Bool
 
         fileprivate init(_ node: GraphPlan.Node, _ layout: ModelLayout, isNested: Bool) {
@@ -88,7 +88,7 @@ package final class FastGraphPlan {
         package let isPositional: Bool
         package let isAppendable: Bool
         package let isReplaced: Bool
-        /// Whether it is a list of what the object owns.
+        /// True if it is a list of what the object owns.
         let isOwnedList: Bool
         package let onConflict: ConflictPolicy
         package let counts: ClosedRange<Int>
@@ -131,7 +131,7 @@ package final class FastGraphPlan {
     package let plans: [EntityPlan]
     /// The names of the layout's relationships.
     package let names: [String]
-    /// Whether all of a record may be appended that only has new objects.
+    /// True if all of a record may be appended that only has new objects.
     package let isAppendable: Bool
 
     /// - Returns: nil where the model asks for more.

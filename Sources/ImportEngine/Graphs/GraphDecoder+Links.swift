@@ -11,7 +11,7 @@ extension GraphDecoder {
         let place: Int
         /// Its index among those that are linked.
         var index = 0
-        /// Whether it is an object that has, or may have, a row of its own.
+        /// True if it is an object that has, or may have, a row of its own.
         var isObject = false
         /// Its target in the batch; -1 for none.
         var target = -1

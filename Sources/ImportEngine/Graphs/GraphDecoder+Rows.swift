@@ -86,7 +86,7 @@ extension GraphDecoder {
         package let values: [Cell]
     }
 
-    /// Whether a row is referred to by these cells.
+    /// True if a row is referred to by these cells.
     private func isKey(
         _ cells: [Cell],
         ofRow row: Int,

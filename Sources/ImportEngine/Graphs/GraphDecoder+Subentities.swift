@@ -162,7 +162,7 @@ extension GraphDecoder {
         }
     }
 
-    /// Whether a nested object is no more than a reference: it has its identifier only, and its entity requires more.
+    /// True if a nested object is no more than a reference: it has its identifier only, and its entity requires more.
     ///
     /// - Parameter cells: its identifier.
     package func isReference(

@@ -41,26 +41,26 @@ package final class GraphDecoder {
     package let plan: GraphPlan
     package let onError: ErrorPolicy
     package let isLossless: Bool
-    /// Whether null leaves the list of what an object owns as it is, as a missing key does.
+    /// True if null leaves the list of what an object owns as it is, as a missing key does.
     private let keepsListsAtNull: Bool
     var decoders: [RecordDecoder]
     let digester = RowDigester()
     private var path: [Step] = []
     // Of the record at hand:
     package var errors: [RecordError] = []
-    /// Whether its links only add to what is there, provided that its own object is new.
+    /// True if its links only add to what is there, provided that its own object is new.
     package var isAppendable = true
     /// The errors of values that become null instead, with their entity and attribute.
     private var nulled: [(entity: Int, attribute: String, error: RecordError)] = []
     private var changes: [(kind: LedgerKind, entity: Int, attribute: String)] = []
     private var notes: [(entity: Int, note: RecordScratch.Note)] = []
-    /// Whether it has objects that are what stored ones are, and these are not known.
+    /// True if it has objects that are what stored ones are, and these are not known.
     package var isOpen = false
     /// The objects of the record whose entities are decided, by their identifiers.
     var decided: [SubentityKey: Int] = [:]
     /// Knows of which entities stored objects are; nil while the objects before are not stored yet.
     let storedEntities: (any SubentityLookup)?
-    /// Whether the cells of a reference, an identifier or other attributes, lead to nothing when the job ends.
+    /// True if the cells of a reference, an identifier or other attributes, lead to nothing when the job ends.
     ///
     /// nil where none makes a reject of its record.
     package var isDangling: ((Int, [Cell], _ isNamed: Bool, RecordDecoder.Input, [UInt8]) -> Bool)?
@@ -86,7 +86,7 @@ package final class GraphDecoder {
         for index in decoders.indices { decoders[index].retry(record) }
     }
 
-    /// Whether a null leaves what a relationship leads to as it is.
+    /// True if a null leaves what a relationship leads to as it is.
     func keepsAtNull(_ relationship: GraphPlan.Relationship) -> Bool {
         keepsListsAtNull && plan.layout.relationships[relationship.index].isOwnedList
     }

@@ -16,11 +16,11 @@ package final class GraphPlan {
         package let subentitySlots: [Int]
         package let subentities: [BytewiseString: Int]
         package let isAbstract: Bool
-        /// Whether something refers to its rows, or lists them.
+        /// True if something refers to its rows, or lists them.
         package let needsKey: Bool
-        /// Whether rows of other entities are in its table and have its identifier, so that a stored object may be of one.
+        /// True if rows of other entities are in its table and have its identifier, so that a stored object may be of one.
         package let isShared: Bool
-        /// Whether one of these inherits from it: then a stored object decides what a record's is.
+        /// True if one of these inherits from it: then a stored object decides what a record's is.
         package let isOpen: Bool
         /// By the relationship that owns them, the attributes by which its objects say themselves what they refer to, where imports
         /// leave that of stored objects.
@@ -51,18 +51,18 @@ package final class GraphPlan {
         package let destination: Int
         /// Per source of its value the slots that fill it.
         package let sources: [Source]
-        /// Whether its elements have no identifier, so that their indexes tell them apart.
+        /// True if its elements have no identifier, so that their indexes tell them apart.
         package let isPositional: Bool
-        /// Whether an element that lacks its identifier is told by its place: it has no meaning but within the object around it, or
+        /// True if an element that lacks its identifier is told by its place: it has no meaning but within the object around it, or
         /// the relationship says so.
         package let isIdentifiedByPosition: Bool
-        /// Whether a new object must state it.
+        /// True if a new object must state it.
         package let isRequired: Bool
         /// The attributes of the destination that a scalar names.
         package let named: [Int]
-        /// Whether these are its identifier.
+        /// True if these are its identifier.
         package let namesIdentifier: Bool
-        /// Whether a list of a new object only adds rows: nothing else can have linked anything to it.
+        /// True if a list of a new object only adds rows: nothing else can have linked anything to it.
         package let isAppendable: Bool
         /// The slot that its value is in, of an object at hand; -1 for none.
         package var slot = -1
@@ -88,11 +88,11 @@ package final class GraphPlan {
     /// In the model's order.
     package let nodes: [Node]
 
-    /// Whether records of new objects may be appended to empty tables, without a look at what is there.
+    /// True if records of new objects may be appended to empty tables, without a look at what is there.
     ///
     /// Of a one-to-one a former partner has to be found, and in a table of several entities rows of each of them.
     package let isAppendable: Bool
-    /// Whether references that lead to nothing make rejects of their records, which are known record by record.
+    /// True if references that lead to nothing make rejects of their records, which are known record by record.
     package let rejectsUnresolved: Bool
     /// The plans of the entities, in the model's order.
     package var plans: [EntityPlan] { nodes.map(\.plan) }
@@ -262,7 +262,7 @@ extension GraphPlan.Relationship.Source {
 }
 
 extension ModelDescription {
-    /// Whether references that lead to nothing make rejects of their records.
+    /// True if references that lead to nothing make rejects of their records.
     package var rejectsUnresolved: Bool {
         entities.contains { $0.relationships.contains { $0.unresolved == .reject } }
     }

@@ -23,6 +23,6 @@ extension ModelDescription {
 }
 
 extension RelationshipStorage {
-    /// Whether it leads to many objects, which go with the one that has them; links of a many-to-many are links alone.
+    /// True if it leads to many objects, which go with the one that has them; links of a many-to-many are links alone.
     var isOwnedList: Bool { description.isToMany && deleteRule == .cascade && shape != .join }
 }

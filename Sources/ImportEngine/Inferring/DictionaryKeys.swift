@@ -25,7 +25,7 @@ struct DictionaryKeys {
         return nil
     }
 
-    /// Whether a key is a number, a UUID, or begins with a day (`2015-01-31`).
+    /// True if a key is a number, a UUID, or begins with a day (`2015-01-31`).
     private static func isID(_ key: String) -> Bool {
         var shape = Array(key.utf8)
         for index in shape.indices where shape[index] &- UInt8(ascii: "0") < 10 { shape[index] = UInt8(ascii: "0") }
@@ -46,7 +46,7 @@ struct DictionaryKeys {
         }
     }
 
-    /// Whether a key is `pt`, `pt-BR`, `pt_BR`, `es-419` or `zh-Hant`.
+    /// True if a key is `pt`, `pt-BR`, `pt_BR`, `es-419` or `zh-Hant`.
     private static func isLanguage(_ key: String) -> Bool {
         let parts = key.split(omittingEmptySubsequences: false) { $0 == "-" || $0 == "_" }
         guard let language = parts.first, parts.count <= 2, languages.contains(String(language)) else { return false }

@@ -129,7 +129,7 @@ extension EntityStatistics {
         }
     }
 
-    /// Whether each of the objects at a path has a value for an attribute, under one of its key paths.
+    /// True if each of the objects at a path has a value for an attribute, under one of its key paths.
     package func isComplete(_ attribute: AttributeDescription, below root: Int, of objects: Int64) -> Bool {
         attribute.from.contains { path in
             guard let path = self.path(of: path, below: root) else { return false }

@@ -29,7 +29,7 @@ extension EntityInference {
         return .string
     }
 
-    /// Whether all strings of a path are texts that the store can have.
+    /// True if all strings of a path are texts that the store can have.
     package func isText(_ path: Int) -> Bool {
         let marks = statistics.paths[path].marks
         return !marks.contains(.illFormedString) && (rules.textsHaveNUL || !marks.contains(.stringWithNUL))

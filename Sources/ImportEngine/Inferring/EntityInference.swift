@@ -42,13 +42,13 @@ package struct EntityInference {
     package let prefix: [String]
     /// The names of the attributes of keys further out, the innermost first; what is missing is called as the innermost is.
     package let keyNames: [String]
-    /// Whether records have an identifier: those that are no objects are rejects then.
+    /// True if records have an identifier: those that are no objects are rejects then.
     package let isIdentified: Bool
-    /// Whether other rows can refer to its own.
+    /// True if other rows can refer to its own.
     package var isKeyed = true
     /// Objects that would have become columns, but for the number of columns.
     var isMadeJSON: Set<Int> = []
-    /// Whether there are more arrays of objects than there may be tables.
+    /// True if there are more arrays of objects than there may be tables.
     var hasTooManyLists = false
     package var lists: [List] = []
     package var notices: [InferenceNotice] = []

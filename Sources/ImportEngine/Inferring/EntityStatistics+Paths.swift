@@ -86,7 +86,7 @@ extension EntityStatistics {
         return isOpen(parent)
     }
 
-    /// Whether new keys of an object are kept: neither it is full, nor one around it.
+    /// True if new keys of an object are kept: neither it is full, nor one around it.
     private func isOpen(_ path: Int) -> Bool {
         var path = path
         while path >= 0 {
@@ -123,7 +123,7 @@ extension EntityStatistics {
         limitElementSamples()
     }
 
-    /// Whether what a path has in it has no names: elements, or many objects.
+    /// True if what a path has in it has no names: elements, or many objects.
     private func isMap(_ path: Int) -> Bool {
         paths[path].element >= 0
             || path != Self.record && children(of: path).count { paths[$0].charge > 0 } > limits.closedObjects

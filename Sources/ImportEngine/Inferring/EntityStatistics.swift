@@ -22,7 +22,7 @@ package struct EntityStatistics: Sendable {
     package private(set) var records: Int64 = 0
     /// Samples of the values of paths that may still be identifiers.
     package var samples: [ValueSample] = []
-    /// Whether the record is charged with too much for objects in arrays to be searched for identifiers.
+    /// True if the record is charged with too much for objects in arrays to be searched for identifiers.
     var samplesNoElements = false
 
     /// The paths' keys, one after the other.

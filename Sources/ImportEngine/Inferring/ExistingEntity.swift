@@ -24,7 +24,7 @@ package struct ExistingEntity: Sendable {
 
     /// Columns by which rows are referred to or refer to others: no attribute is written there, or gets their name.
     package var links: [String] = []
-    /// Whether its rows have a key that those of child tables can refer to.
+    /// True if its rows have a key that those of child tables can refer to.
     package var isKeyed = false
     /// The entities that its relationships lead to, by their names.
     package var children: [BytewiseString: ExistingEntity] = [:]
@@ -41,13 +41,13 @@ package struct ExistingEntity: Sendable {
 
     package init(entity: EntityDescription) { self.entity = entity }
 
-    /// Whether there are BLOB columns here or in child tables of which the texts are to decide.
+    /// True if there are BLOB columns here or in child tables of which the texts are to decide.
     var hasBytes: Bool { !bytes.isEmpty || children.values.contains(where: \.hasBytes) }
 
     /// A column's name as SQLite compares it.
     package static func folded(_ column: String) -> BytewiseString { BytewiseString(column.asciiLowercased) }
 
-    /// Whether a record must have the attribute.
+    /// True if a record must have the attribute.
     package func isRequired(_ attribute: AttributeDescription) -> Bool {
         required.contains(Self.folded(attribute.column)) || entity.identifier.contains(attribute.name)
     }
@@ -55,9 +55,9 @@ package struct ExistingEntity: Sendable {
 
 /// What the rows of a BLOB column hold, as far as they were looked at.
 package struct StoredBytes: Sendable {
-    /// Whether there are values, and all have 16 bytes.
+    /// True if there are values, and all have 16 bytes.
     private let areUUIDs: Bool
-    /// Whether some value is no text.
+    /// True if some value is no text.
     private let areBytes: Bool
     /// The forms that all of them have as texts.
     private var forms: StringFormats = .bytes
@@ -86,7 +86,7 @@ package struct StoredBytes: Sendable {
 
 /// The key paths that an entity reads, as a tree.
 package struct ReadKeyPaths {
-    /// Whether an attribute reads this path, and with it all that is below.
+    /// True if an attribute reads this path, and with it all that is below.
     package private(set) var isCovered = false
     private var children: [BytewiseString: ReadKeyPaths] = [:]
     /// How far out the keys are that attributes read.

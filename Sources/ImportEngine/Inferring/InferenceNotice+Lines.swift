@@ -24,7 +24,7 @@ extension InferenceNotice {
         return lines
     }
 
-    /// Whether all of an entity are said in one line.
+    /// True if all of an entity are said in one line.
     private var isTogether: Bool {
         switch finding {
         case .identifierCandidate, .arraysOfObjects, .arraysTooDeep, .decimals: true

@@ -21,7 +21,7 @@ struct InferenceOverrides: Sendable {
         client = options.client
     }
 
-    /// Whether nothing is said.
+    /// True if nothing is said.
     var isEmpty: Bool { identifier.isEmpty && types.isEmpty && storages.isEmpty }
 
     // MARK: Before inferring

@@ -8,13 +8,13 @@ package struct NestingRules: Sendable, Hashable {
     var depth = 2
     /// The arrays that become tables, by their keys from the record on; empty for all.
     package var only: [AttributePath] = []
-    /// Whether texts may have U+0000; else an attribute with such a text is JSON, which keeps it as an escape.
+    /// True if texts may have U+0000; else an attribute with such a text is JSON, which keeps it as an escape.
     package var textsHaveNUL = true
 
     /// The limits under which records are looked at.
     package var limits: InferenceLimits { InferenceLimits(arrayLevels: policy == .tables ? depth : 0) }
 
-    /// Whether an array may become a table: it is one of those that are named, or one of them is within its objects.
+    /// True if an array may become a table: it is one of those that are named, or one of them is within its objects.
     package func allows(_ keys: [String]) -> Bool {
         let keys = keys.map { BytewiseString($0) }
         return only.isEmpty || only.contains { $0.keys.map { BytewiseString($0) }.starts(with: keys) }

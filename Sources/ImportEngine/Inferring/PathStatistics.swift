@@ -54,7 +54,7 @@ package struct PathStatistics: Sendable {
     package var element: Int32 = -1
     /// How many arrays are around it.
     package var level: Int32 = 0
-    /// Whether it is that of elements.
+    /// True if it is that of elements.
     package var isElement = false
 
     // What was seen.
@@ -93,7 +93,7 @@ package struct PathStatistics: Sendable {
     /// Its sample of values, if it may still be an identifier.
     package var sample: Int32 = -1
 
-    /// Whether its arrays have objects in them and nothing else, and there is nothing but arrays and null.
+    /// True if its arrays have objects in them and nothing else, and there is nothing but arrays and null.
     var isArrayOfObjects: Bool {
         arrays > 0 && arrays == values && marks.contains(.objectElement) && !marks.contains(.otherElement)
     }

@@ -30,7 +30,7 @@ struct ReferenceCandidates {
         }
     }
 
-    /// Whether an attribute is an entity's identifier, or could be.
+    /// True if an attribute is an entity's identifier, or could be.
     private static func isKey(
         _ attribute: AttributeDescription,
         of entity: EntityDescription,

@@ -6,7 +6,7 @@ import ImportModel
 /// that SQLite or the importer keeps for itself gets a `_` before it.
 package struct TableNames {
     private var used: Set<String> = []
-    /// Whether the store has something of this name that is not to be continued.
+    /// True if the store has something of this name that is not to be continued.
     private let isTaken: (String) throws -> Bool
 
     package init(isTaken: @escaping (String) throws -> Bool = { _ in false }) {

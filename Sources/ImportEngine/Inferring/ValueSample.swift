@@ -7,9 +7,9 @@
 package struct ValueSample: Sendable {
     /// What a sample tells.
     package struct Summary: Equatable {
-        /// Whether none of the sampled values was seen twice.
+        /// True if none of the sampled values was seen twice.
         package let isUnique: Bool
-        /// Whether the sample holds every value there was.
+        /// True if the sample holds every value there was.
         package let isComplete: Bool
     }
 

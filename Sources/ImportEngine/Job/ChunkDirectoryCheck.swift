@@ -24,7 +24,7 @@ package struct ChunkDirectoryCheck {
         self.setting = setting
     }
 
-    /// Whether the directory is not there yet.
+    /// True if the directory is not there yet.
     package var isNew: Bool { DeviceAndInode(link: path) == nil }
 
     /// Makes sure that a new job may use the directory.

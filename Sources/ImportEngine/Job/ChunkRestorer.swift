@@ -11,7 +11,7 @@ package struct ChunkRestorer {
         self.run = run
     }
 
-    /// Whether a chunk can be cut again: its source is not gone once it is read.
+    /// True if a chunk can be cut again: its source is not gone once it is read.
     package func canRestore(_ entry: ChunkEntry) -> Bool {
         !run.job.takesChunks && run.job.sources[entry.source].description.isRepeatable
     }

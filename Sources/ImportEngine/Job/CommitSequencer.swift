@@ -23,7 +23,7 @@ package final class CommitSequencer: Sendable {
         if let failure = state.failure { throw failure }
     }
 
-    /// Whether chunk `number` may commit now.
+    /// True if chunk `number` may commit now.
     func isCurrent(_ number: Int) -> Bool {
         condition.withLock { state.current == number }
     }

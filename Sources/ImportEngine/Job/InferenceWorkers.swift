@@ -186,7 +186,7 @@ package final class InferenceWorkers: Sendable {
 }
 
 extension ModelDescription {
-    /// Whether an attribute of an entity that is read at a path is a decimal.
+    /// True if an attribute of an entity that is read at a path is a decimal.
     fileprivate func isDecimal(_ path: AttributePath, of entity: String) -> Bool {
         let entity = entities.first { $0.name == entity }
         return entity?.attributes.contains { $0.from.contains(path) && $0.type == .decimal && $0.ownForm == nil }

@@ -16,7 +16,7 @@ extension JobPlanner {
         return names
     }
 
-    /// Whether a file's name says that each line of it is a record.
+    /// True if a file's name says that each line of it is a record.
     static func isOfLines(_ path: String) -> Bool {
         let compressed = [".gz", ".zst", ".xz", ".bz2", ".zip"]
         let name = path.asciiLowercased

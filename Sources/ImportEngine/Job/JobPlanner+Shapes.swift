@@ -167,7 +167,7 @@ extension JobPlanner {
         )
     }
 
-    /// Whether arrays within records become rows of their own.
+    /// True if arrays within records become rows of their own.
     private var makesTables: Bool { options.model == nil && options.nested == .tables }
 
     /// The name of a source's entity as SQLite compares names; empty where it is not known yet.

@@ -62,7 +62,7 @@ extension JobResolver {
 }
 
 extension StoredJob {
-    /// Whether the objects of all its records have identifiers, so that they are merged when they come again.
+    /// True if the objects of all its records have identifiers, so that they are merged when they come again.
     fileprivate var isIdentified: Bool {
         guard let model else { return false }
         let hierarchy = EntityHierarchy(model.entities)

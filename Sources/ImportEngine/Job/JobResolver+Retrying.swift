@@ -106,7 +106,7 @@ extension JobResolver {
         return descriptions[0]
     }
 
-    /// Whether a file is what a finished retry has read: size and time say so, or else its bytes.
+    /// True if a file is what a finished retry has read: size and time say so, or else its bytes.
     private func isUnchanged(_ now: SourceDescription, since done: StoredJob) throws -> Bool {
         let before = done.sources[0].description
         guard !SourceCheck.isUntouched(now, since: before) else { return true }

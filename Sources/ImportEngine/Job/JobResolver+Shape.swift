@@ -76,7 +76,7 @@ extension JobResolver {
 }
 
 extension StoredJob {
-    /// Whether it is an unfinished one of these files, of which archives have more members by now.
+    /// True if it is an unfinished one of these files, of which archives have more members by now.
     package func hasBegun(_ now: [SourceDescription]) -> Bool {
         state != .finished && retry == nil && change == nil && !takesChunks && sources.count < now.count
             && sources.map(\.description).files == now.files

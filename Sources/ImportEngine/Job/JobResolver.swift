@@ -33,7 +33,7 @@ package struct JobResolver {
     package let planner: JobPlanner
     /// The chunk directory has this path with `.chunks` after it, where none is given.
     package let chunksBase: String
-    /// Whether nothing may be made or changed.
+    /// True if nothing may be made or changed.
     package let isPlanning: Bool
     package let journal: any JournalReader
 

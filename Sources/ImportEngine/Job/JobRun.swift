@@ -25,13 +25,13 @@ package struct JobRun {
     package var job: StoredJob
     /// Sources that are open already, by their index in the job.
     package var open: [Int: SourceStream]
-    /// Whether the sources of a job that was there before were given again, to be compared with it.
+    /// True if the sources of a job that was there before were given again, to be compared with it.
     package var isGiven = false
     /// What was wrong with a source when its records were inferred: what is before it is imported first.
     package var fault: ImportError?
-    /// Whether the job's model was inferred from other records than there are: all are looked at again, and imported again.
+    /// True if the job's model was inferred from other records than there are: all are looked at again, and imported again.
     package var forgetsModel = false
-    /// Whether this very run has cut the chunks that wait, so that they need no second look.
+    /// True if this very run has cut the chunks that wait, so that they need no second look.
     package var hasJustSplit = false
 
     package var limits: SplitLimits { SplitLimits(job.options) }

@@ -5,7 +5,7 @@ struct LineFinder {
     private let file: SourceStream
     private var block = [UInt8](repeating: 0, count: 64 << 10)
     private var rest: ArraySlice<UInt8> = []
-    /// Whether each line that was to be found is there.
+    /// True if each line that was to be found is there.
     private(set) var hasFoundAll = true
 
     /// - Parameter file: at its beginning.

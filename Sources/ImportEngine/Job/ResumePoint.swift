@@ -14,7 +14,7 @@ package struct ResumePoint {
     package var split: SplitStart
     /// The manifest to continue writing; nil to make a new one.
     package var manifest: ChunkManifest.Content?
-    /// Whether nothing is left to be cut.
+    /// True if nothing is left to be cut.
     package let isSplit: Bool
 
     /// Works it out from the marker and from what is in the chunk directory.
@@ -72,7 +72,7 @@ package struct ResumePoint {
         isSplit = split.source >= shapes.count
     }
 
-    /// Whether a chunk begins where the marker's chunk does.
+    /// True if a chunk begins where the marker's chunk does.
     private static func continues(_ marker: Marker, with entry: ChunkEntry) -> Bool {
         entry.source == marker.source
             && (entry.firstByte == marker.chunkStart.byteOffset || marker.chunkStart == .start)

@@ -12,7 +12,7 @@ package struct RunContext: Sendable {
     /// This run's own: it also ends the reading of a source when a worker has failed.
     package let interruption: Interruption
     package let merges: MergeCenter
-    /// Whether texts may have U+0000 in the store that a model is inferred for; nil for that of the run.
+    /// True if texts may have U+0000 in the store that a model is inferred for; nil for that of the run.
     package var textsHaveNUL: Bool?
     /// Told the number of a job that changes what is there, once it is begun or resumed in the store.
     package var onBeginning: @Sendable (Int64) -> Void = { _ in }

@@ -12,7 +12,7 @@ package struct SourceCheck {
         self.interruption = interruption
     }
 
-    /// Whether all that the system notes of a file says that nothing has changed.
+    /// True if all that the system notes of a file says that nothing has changed.
     ///
     /// A file of the same size and time that has another inode or was changed since is read again. So is one that was
     /// described before these were noted.
@@ -20,12 +20,12 @@ package struct SourceCheck {
         isAlike(now, before) && now.inode == before.inode && now.changed == before.changed
     }
 
-    /// Whether size and modification time are the same, which anybody can set.
+    /// True if size and modification time are the same, which anybody can set.
     static func isAlike(_ now: SourceDescription, _ before: SourceDescription) -> Bool {
         now.size == before.size && now.modified == before.modified
     }
 
-    /// Whether a source has the very bytes that a finished job has read of it.
+    /// True if a source has the very bytes that a finished job has read of it.
     ///
     /// - Parameters:
     ///   - now: what it is now.

@@ -7,7 +7,7 @@ package struct SourceVerification {
     private var run: JobRun
     private let check: SourceCheck
     private var hasChanged = false
-    /// Whether the model was inferred from other records than there are.
+    /// True if the model was inferred from other records than there are.
     private var isModelStale: Bool
 
     package init(_ run: JobRun) {
@@ -115,7 +115,7 @@ package struct SourceVerification {
         throw ImportError.sourceChanged(now.name)
     }
 
-    /// Whether all that was cut of a source is still in it, as the hashes in the store and in the manifest say.
+    /// True if all that was cut of a source is still in it, as the hashes in the store and in the manifest say.
     ///
     /// Where the job depends on more than that, on a model of all records or on a plan of all lines, it is the whole source.
     private func isAsItWasCut(_ now: SourceDescription, _ index: Int, _ marker: Marker) throws -> Bool {

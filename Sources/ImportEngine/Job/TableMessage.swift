@@ -7,7 +7,7 @@ struct TableMessage {
     private static let mostNames = 6
 
     let sources: [StoredJob.Source]
-    /// Whether the store has a table of this name.
+    /// True if the store has a table of this name.
     let isThere: (String) throws -> Bool
 
     /// A line for people; nil where there is no record path.

@@ -11,7 +11,7 @@ package final class WorkerPool: Sendable {
         var hasBegun = false
         /// How many have begun and not ended.
         var running = 0
-        /// Whether nobody may begin any more.
+        /// True if nobody may begin any more.
         var isOver = false
         var failure: (any Error)?
     }

@@ -2,7 +2,7 @@ import ImportModel
 
 /// Decimals, which are stored as texts, taken for the numbers that they are.
 package enum DecimalText {
-    /// Whether the text is a number as JSON has it.
+    /// True if the text is a number as JSON has it.
     package static func isNumber(_ text: String) -> Bool {
         withForm(text) { $0 != nil }
     }

@@ -43,7 +43,7 @@ package indirect enum PredicateNode: Sendable {
             }
         }
 
-        /// Whether it tells no more than whether they are the same.
+        /// True if it tells no more than whether they are the same.
         package var isEquality: Bool { self == .equal || self == .different }
     }
 

@@ -162,12 +162,12 @@ struct PredicateParser {
 
     private var next: PredicateToken { tokens[min(position, tokens.count - 1)] }
 
-    /// Whether the condition could end here.
+    /// True if the condition could end here.
     private var endsCondition: Bool {
         next.kind == .end || next.kind == .symbol(")") || next.isWord("and") || next.isWord("or")
     }
 
-    /// Whether `not` is where a comparison makes it a name.
+    /// True if `not` is where a comparison makes it a name.
     private func isName(at position: Int) -> Bool {
         guard tokens.indices.contains(position + 1), case .symbol(let symbol) = tokens[position + 1].kind else {
             return false

@@ -18,7 +18,7 @@ struct PredicateToken: Sendable {
     /// Where it is, in bytes of UTF-8.
     let place: Range<Int>
 
-    /// Whether it is this word of the language, in any case.
+    /// True if it is this word of the language, in any case.
     func isWord(_ word: String) -> Bool {
         guard case .name(let text, isQuoted: false) = kind else { return false }
         return text.asciiLowercased == word

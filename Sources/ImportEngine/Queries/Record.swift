@@ -37,7 +37,7 @@ extension Record.Value {
         return false
     }
 
-    /// Whether it is the same value of the same storage class, byte by byte.
+    /// True if it is the same value of the same storage class, byte by byte.
     package func isSame(as other: Self) -> Bool {
         guard case .text(let one) = self, case .text(let other) = other else { return self == other }
         return one.utf8.elementsEqual(other.utf8)

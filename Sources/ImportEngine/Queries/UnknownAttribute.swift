@@ -4,7 +4,7 @@ package struct UnknownAttribute: Error {
     package let advice: String
     /// How many bytes of the name are known.
     package var knownBytes = 0
-    /// Whether another name is suggested.
+    /// True if another name is suggested.
     package var hasSuggestion = false
 
     package init(message: String, advice: String, knownBytes: Int = 0, hasSuggestion: Bool = false) {

@@ -59,7 +59,7 @@ package final class StoreLock {
         }
     }
 
-    /// Whether a file may be a lock, which goes with the import: other programs have files by such names too.
+    /// True if a file may be a lock, which goes with the import: other programs have files by such names too.
     private static func isLock(_ descriptor: Int32) -> Bool {
         var file = stat()
         return fstat(descriptor, &file) == 0 && file.st_mode & S_IFMT == S_IFREG && file.st_size == 0
@@ -85,7 +85,7 @@ package final class StoreLock {
         close(descriptor)
     }
 
-    /// Whether some importer has the lock of the store now.
+    /// True if some importer has the lock of the store now.
     package static func isHeld(store: String) -> Bool {
         let descriptor = open(store + ".lock", O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
         // One that others may not look at is there as long as its importer is.

@@ -33,7 +33,7 @@ struct CellExpression: Hashable, Sendable {
     var column: String?
     /// The old column whose values it has, as they are or in another form; nil where it has no single one.
     var origin: String?
-    /// Whether it is NULL in every row.
+    /// True if it is NULL in every row.
     var isNull: Bool { sql == "NULL" }
 
     static let null = CellExpression(sql: "NULL")

@@ -21,7 +21,7 @@ extension MigrationMapping {
         return CellExpression(sql: "CASE \(subject) \(cases.joined(separator: " ")) END")
     }
 
-    /// Whether an old entity has no value in a column of its shared table.
+    /// True if an old entity has no value in a column of its shared table.
     private func lacks(_ cell: CellExpression, _ pair: EntityPair) -> Bool {
         guard let column = cell.column else { return false }
         let own = old.rows(of: pair.old).entity.attributes.map { ExistingEntity.folded($0.column) }

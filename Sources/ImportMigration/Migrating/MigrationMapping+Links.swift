@@ -30,7 +30,7 @@ extension MigrationMapping {
         }
     }
 
-    /// Whether references to an old entity have all that those to the new one need.
+    /// True if references to an old entity have all that those to the new one need.
     func isDirect(_ pair: EntityPair) -> Bool {
         let references = old.key(of: pair.old).map { CellExpression(sql: $0.name) }
         return direct(references, pair) != nil
@@ -125,7 +125,7 @@ extension MigrationMapping {
             .joined(separator: " AND ")
     }
 
-    /// Whether the old links are in columns of the rows that have the new ones.
+    /// True if the old links are in columns of the rows that have the new ones.
     func isInPlace(_ relationship: Int, _ links: OldRelationship) -> Bool {
         guard let before = old.relationships[links.owner].holderSide,
             let after = new.relationships[relationship].holderSide
@@ -133,7 +133,7 @@ extension MigrationMapping {
         return (links.isReversed ? after.other : after) == before
     }
 
-    /// Whether several rows of old links may be where the new relationship has room for one.
+    /// True if several rows of old links may be where the new relationship has room for one.
     func mayHaveSeveral(_ relationship: Int, _ links: OldRelationship) -> Bool {
         let (before, after) = (old.relationships[links.owner], new.relationships[relationship])
         guard after.shape != .join else { return false }

@@ -18,7 +18,7 @@ struct MigrationMapping: Sendable {
         /// The entity whose table it is, in the old model.
         let home: Int
         let pairs: [EntityPair]
-        /// Whether all of the table's rows are meant.
+        /// True if all of the table's rows are meant.
         let isWhole: Bool
     }
 

@@ -40,7 +40,7 @@ extension MigrationPlanner {
         return try sameKeys(all, columns: index.columns.count)
     }
 
-    /// Whether an index of the store keeps cells apart already; values that become others stay different.
+    /// True if an index of the store keeps cells apart already; values that become others stay different.
     private func isUnique(_ cells: [CellExpression], in source: MigrationMapping.Source) throws -> Bool {
         let name = old.table(of: source.home)
         let origins = Set(cells.compactMap { $0.origin.map(ExistingEntity.folded) })

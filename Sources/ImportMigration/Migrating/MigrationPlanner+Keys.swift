@@ -92,7 +92,7 @@ extension MigrationPlanner {
         }
     }
 
-    /// Whether the keys of both ends of a relationship are what they were.
+    /// True if the keys of both ends of a relationship are what they were.
     private func hasKeys(of relationship: Int, _ successor: Int) -> Bool {
         [RelationshipEnd.source, .destination].allSatisfy { side in
             let pair = MigrationMapping.EntityPair(

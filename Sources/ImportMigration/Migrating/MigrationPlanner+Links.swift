@@ -32,7 +32,7 @@ extension MigrationPlanner {
         }
     }
 
-    /// Whether the relationship that leads from an end says itself that it is to-one now.
+    /// True if the relationship that leads from an end says itself that it is to-one now.
     private func isNowToOne(_ side: RelationshipEnd, _ index: Int) -> Bool {
         guard let own = side == .source ? index : new.relationships[index].inverse,
             let before = map.match.relationships[own]
@@ -60,7 +60,7 @@ extension MigrationPlanner {
         add(.orderChanged, of: list ?? index, "has no place for the order of \(old.name(of: former))", obstacle)
     }
 
-    /// Whether there is a column for the index of the objects at an end in the lists of the other end.
+    /// True if there is a column for the index of the objects at an end in the lists of the other end.
     private func hasPositions(of side: RelationshipEnd, _ index: Int) -> Bool {
         let placement = new.relationships[index]
         guard placement.shape == .join else {

@@ -117,7 +117,7 @@ extension MigrationPlanner {
         add(.orderChanged, entity, after.description.name, "does not keep its order", obstacle)
     }
 
-    /// Whether there is no column for a list's order.
+    /// True if there is no column for a list's order.
     private func losesOrder(_ index: Int) throws -> Bool {
         let placement = new.relationships[index]
         guard placement.shape == .join else { return new.positionColumn(of: index) == nil }

@@ -75,7 +75,7 @@ extension MigrationPlanner {
         add(.othersInTheWay, "schema", nil, "cannot be changed so", obstacle)
     }
 
-    /// Whether nothing of an old table is in a new one.
+    /// True if nothing of an old table is in a new one.
     private func isGone(_ table: String) -> Bool {
         let name = ExistingEntity.folded(table)
         let isRead = map.targets.flatMap(\.sources).contains {

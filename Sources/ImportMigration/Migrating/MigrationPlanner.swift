@@ -6,7 +6,7 @@ import ImportModel
 struct MigrationPlanner {
     let map: MigrationMapping
     let allowsLoss: Bool
-    /// Whether it looks for what ends a run by itself, too: values that do not survive, and rows with the same key.
+    /// True if it looks for what ends a run by itself, too: values that do not survive, and rows with the same key.
     let isFirst: Bool
     let database: Database
     /// How many rows there are, by what they are selected from.
@@ -175,7 +175,7 @@ struct MigrationPlanner {
         }
     }
 
-    /// Whether entities differ in what no row has.
+    /// True if entities differ in what no row has.
     private func isReadOtherwise(_ one: EntityDescription, _ other: EntityDescription) -> Bool {
         one.records != other.records || one.subentity != other.subentity || one.together != other.together
             || one.userInfo != other.userInfo

@@ -281,7 +281,7 @@ extension MigrationRun {
 }
 
 extension MigrationMapping {
-    /// Whether the store has the table of old links.
+    /// True if the store has the table of old links.
     func isPresent(_ links: OldRelationship) -> Bool {
         let placement = old.relationships[links.owner]
         let table = placement.holder.map { old.table(of: $0) } ?? old.join(of: links.owner).table

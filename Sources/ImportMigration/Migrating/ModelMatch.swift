@@ -81,7 +81,7 @@ struct ModelMatch: Sendable {
         return known[BytewiseString(name)]
     }
 
-    /// Whether an entity has or inherits what was an attribute of an old entity.
+    /// True if an entity has or inherits what was an attribute of an old entity.
     func hasAttribute(_ name: String, of other: Int, in entity: Int) -> Bool {
         let kept =
             entities[entity] == other ? kept[entity] : Self.names(Self.attributes(of: entity, in: other, old, new))
@@ -156,7 +156,7 @@ extension ModelMatch.Named {
 struct OldRelationship: Hashable, Sendable {
     /// The old relationship whose names their storage has, by its index.
     let owner: Int
-    /// Whether the new relationship leads from the old one's destination to its entity.
+    /// True if the new relationship leads from the old one's destination to its entity.
     let isReversed: Bool
 }
 

@@ -190,7 +190,7 @@ struct TableRebuildPlan {
         ExistingEntity.folded(names.column(column, of: table.name))
     }
 
-    /// Whether a table's foreign keys are those that it needs, but for those of columns that it gets.
+    /// True if a table's foreign keys are those that it needs, but for those of columns that it gets.
     private func canKeepKeys(
         of old: TableDescription,
         in new: TableDescription,

@@ -12,7 +12,7 @@ struct UserSchemaObjects {
             let name: String
             let table: String
             let sql: String
-            /// Whether an import has made it.
+            /// True if an import has made it.
             let isNoted: Bool
         }
 
@@ -20,7 +20,7 @@ struct UserSchemaObjects {
         var triggers: [String] = []
     }
 
-    /// Whether all that the schema has can be understood by SQLite.
+    /// True if all that the schema has can be understood by SQLite.
     private let isSound: Bool
 
     init(_ database: Database) throws {
@@ -93,7 +93,7 @@ struct UserSchemaObjects {
 }
 
 extension StoredTable.Index {
-    /// Whether it is one that an import could have been asked for: over all rows, in the usual order of plain values.
+    /// True if it is one that an import could have been asked for: over all rows, in the usual order of plain values.
     var isWanted: Bool { !isUnique && !isPartial && isPlain }
 }
 

@@ -28,10 +28,10 @@ struct ValueConversion: Sendable {
     let old: AttributeDescription
     let new: AttributeDescription
 
-    /// Whether every value may be refused, so that all have to be looked at.
+    /// True if every value may be refused, so that all have to be looked at.
     var needsCheck: Bool { way != .same || hasOtherRules }
 
-    /// Whether the new description has rules that the old one has not.
+    /// True if the new description has rules that the old one has not.
     var hasOtherRules: Bool { new.validation != old.validation && !new.validation.isEmpty }
 
     var way: Way {

@@ -3,7 +3,7 @@
 /// Made once, used by any number of workers.
 package struct AttributeCoercion: Sendable {
     package let type: AttributeType
-    /// Whether the type says it all: no transformers, no rules, dates in ISO 8601.
+    /// True if the type says it all: no transformers, no rules, dates in ISO 8601.
     ///
     /// Callers in a hurry keep this in a table of their own, and then ask the type themselves.
     package let isPlain: Bool

@@ -5,7 +5,7 @@ final class AttributeRules: Sendable {
     private let transformers: TransformerChain?
     private let validation: ValueValidation?
 
-    /// Whether the attribute needs more than its type.
+    /// True if the attribute needs more than its type.
     static func areNeeded(by attribute: AttributeDescription) -> Bool {
         attribute.type == .bitfield || !attribute.formats.isEmpty || attribute.timeZone != nil || attribute.isWallClock
             || attribute.ownForm != nil || !attribute.transformers.isEmpty || !attribute.validation.isEmpty

@@ -211,7 +211,7 @@ extension AttributeType {
 }
 
 extension ByteView {
-    /// Whether the text is an integer: digits, perhaps with a minus before them.
+    /// True if the text is an integer: digits, perhaps with a minus before them.
     ///
     /// Leading zeros are allowed.
     fileprivate var isInteger: Bool {

@@ -16,7 +16,7 @@ package enum BinaryFormat: String, Sendable, CaseIterable {
     /// The names that a model may give.
     static let names = allCases.filter { $0 != .either }.map(\.rawValue)
 
-    /// Whether all of a text certainly has the format: base64 with its padding, and no white space but line breaks; a UUID.
+    /// True if all of a text certainly has the format: base64 with its padding, and no white space but line breaks; a UUID.
     package func isWhole(_ text: ByteView) -> Bool {
         guard self != .uuid else { return UUIDText(text) != nil }
         var (bytes, notes, breaks) = ([UInt8](), CoercionNotes(), 0)

@@ -180,7 +180,7 @@ struct Bitfield: Sendable {
         }
     }
 
-    /// Whether flags' names begin with `name` and a dot.
+    /// True if flags' names begin with `name` and a dot.
     private func isGroup(_ name: ArraySlice<UInt8>) -> Bool {
         flags.contains { flag in
             flag.name.count > name.count && flag.name[name.count] == UInt8(ascii: ".") && flag.name.starts(with: name)

@@ -48,7 +48,7 @@ extension JSONNumber {
         return .scratch(start..<scratch.count)
     }
 
-    /// Whether the text as written is the canonical one.
+    /// True if the text as written is the canonical one.
     ///
     /// Canonical texts with an exponent are rewritten.
     private var isCanonicalDecimal: Bool {

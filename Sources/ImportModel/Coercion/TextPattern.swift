@@ -13,7 +13,7 @@ struct TextPattern: Sendable {
         self.expression = expression
     }
 
-    /// Whether it matches somewhere in `text`.
+    /// True if it matches somewhere in `text`.
     func matches(_ text: ByteView) -> Bool {
         let string = String(decoding: text.buffer, as: UTF8.self)
         let range = NSRange(location: 0, length: string.utf16.count)

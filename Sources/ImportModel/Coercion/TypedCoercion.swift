@@ -3,7 +3,7 @@ struct TypedCoercion: Sendable {
     let type: AttributeType
     private let bits: Bitfield?
     private let format: BinaryFormat
-    /// Whether a decimal is kept as a double.
+    /// True if a decimal is kept as a double.
     private let isReal: Bool
     /// Nil for dates as the type alone has them.
     private let dates: DateCoercion?

@@ -1,6 +1,6 @@
 /// A URI or a relative reference (RFC 3986 §4.1).
 enum URIText {
-    /// Whether `text` is one, and not empty.
+    /// True if `text` is one, and not empty.
     ///
     /// That is: the characters of RFC 3986 only, so no space, control character or anything outside of ASCII; percent
     /// signs with two hexadecimal digits after them; a scheme that begins with a letter if there is a colon before the
@@ -51,7 +51,7 @@ enum URIText {
         return host[end] == UInt8(ascii: ":") && host[end + 1..<host.count].buffer.allSatisfy(isDigit)
     }
 
-    /// Whether all are unreserved characters, delimiters within parts, escapes or one of `others`.
+    /// True if all are unreserved characters, delimiters within parts, escapes or one of `others`.
     private static func areCharacters(_ text: ByteView, and others: StaticString) -> Bool {
         var index = 0
         while index < text.count {

@@ -2,7 +2,7 @@
 struct UUIDText {
     /// The 36 characters with hyphens.
     private let digits: ByteView
-    /// Whether the text is the canonical one already: lower case and nothing around it.
+    /// True if the text is the canonical one already: lower case and nothing around it.
     let isCanonical: Bool
 
     /// Reads a UUID; nil if `text` is not one.
@@ -82,7 +82,7 @@ struct UUIDText {
     }
 }
 
-/// Whether `text` is a UUID as the store keeps it: 36 characters, lower case.
+/// True if `text` is a UUID as the store keeps it: 36 characters, lower case.
 package func isLowercaseUUID(_ text: ByteView) -> Bool {
     UUIDText(text)?.isCanonical == true
 }

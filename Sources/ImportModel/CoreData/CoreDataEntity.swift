@@ -52,7 +52,7 @@ struct CoreDataEntity {
 }
 
 extension XMLElement {
-    /// Whether an attribute says `YES`.
+    /// True if an attribute says `YES`.
     func isYes(_ attribute: String) -> Bool { CoreDataUserInfo.isYes(self[attribute]) }
 
     /// The digits of a number, as JSON has them; nil where there is none.

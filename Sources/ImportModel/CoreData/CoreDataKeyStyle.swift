@@ -16,7 +16,7 @@ extension CoreDataModel.KeyStyle {
         }
     }
 
-    /// Whether Sync takes an attribute of this name for the identifier.
+    /// True if Sync takes an attribute of this name for the identifier.
     static func isSyncIdentifier(_ name: String) -> Bool { ["id", "remoteID"].contains(name) }
 
     private static func distinct(_ names: [String]) -> [String] {

@@ -76,7 +76,7 @@ extension CoreDataReader {
         "Binary": .binary, "UUID": .uuid, "URI": .uri, "Transformable": .json,
     ]
 
-    /// Whether a store has no column for an attribute; says so where that loses something.
+    /// True if a store has no column for an attribute; says so where that loses something.
     private mutating func leavesOut(
         _ element: XMLElement,
         _ draft: AttributeDraft,

@@ -6,7 +6,7 @@ struct CoreDataReader {
     var findings = CoreDataDiagnostics()
     var entities: [CoreDataEntity] = []
     var composites: [String: XMLElement] = [:]
-    /// Whether a property has a key of Groot's: those without one are not in the JSON.
+    /// True if a property has a key of Groot's: those without one are not in the JSON.
     var hasGrootKeys = false
 
     /// How many entities are read at most, how many properties they have together, and how many inherit from each other.

@@ -37,7 +37,7 @@ struct CoreDataUserInfo {
     /// The keys by which libraries mark the attribute that is the identifier.
     static let markKeys = ["sync.isPrimaryKey", "hyper.isPrimaryKey"]
 
-    /// Whether a value says yes.
+    /// True if a value says yes.
     static func isYes(_ value: String?) -> Bool { ["yes", "true", "1"].contains(value?.lowercased() ?? "") }
 
     /// The names in a value, with commas or spaces between them.

@@ -3,7 +3,7 @@ package struct CalendarDay {
     let daysSinceYearOne: Int
     /// The offset just past it.
     let end: Int
-    /// Whether it is written with hyphens.
+    /// True if it is written with hyphens.
     let isExtended: Bool
 
     /// Reads a day; nil if there is none, or it is not in the calendar.

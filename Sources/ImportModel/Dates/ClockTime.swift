@@ -6,11 +6,11 @@ struct ClockTime {
     let milliseconds: Int
     /// The offset just past it.
     let end: Int
-    /// Whether it is the second 60.
+    /// True if it is the second 60.
     let isLeapSecond: Bool
-    /// Whether a digit after the third of the fraction is not zero.
+    /// True if a digit after the third of the fraction is not zero.
     let hasMoreThanMilliseconds: Bool
-    /// Whether it is written with colons, and neither 24:00 nor a leap second.
+    /// True if it is written with colons, and neither 24:00 nor a leap second.
     let isPlain: Bool
 
     init?(_ text: ByteView, from start: Int) {

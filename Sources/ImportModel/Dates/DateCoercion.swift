@@ -9,7 +9,7 @@ package struct DateCoercion: Sendable {
     private let rules: Rules
     private let isWallClock: Bool
     private let storage: StorageForm
-    /// Whether ISO 8601 is the first format: by far the commonest, it gets a way of its own.
+    /// True if ISO 8601 is the first format: by far the commonest, it gets a way of its own.
     private let beginsWithISO8601: Bool
 
     /// What a coercion looks at where a date is not ISO 8601 with a zone.
@@ -193,7 +193,7 @@ package struct DateCoercion: Sendable {
         return .error(code)
     }
 
-    /// Whether a format reads something else than strings.
+    /// True if a format reads something else than strings.
     private static func takes(_ format: Format, _ kind: JSONKind) -> Bool {
         switch format {
         case .unix, .unixMilliseconds: kind == .number

@@ -156,7 +156,7 @@ struct DatePatternCompiler {
 }
 
 extension DatePattern.Field {
-    /// Whether any number of digits is read.
+    /// True if any number of digits is read.
     fileprivate var hasOpenEnd: Bool {
         switch self {
         case .number(_, 0), .fraction(0), .zone(.short): true
@@ -164,7 +164,7 @@ extension DatePattern.Field {
         }
     }
 
-    /// Whether its text begins with a digit.
+    /// True if its text begins with a digit.
     fileprivate var beginsWithDigit: Bool {
         switch self {
         case .number, .fraction: true

@@ -57,7 +57,7 @@ enum ISO8601Text {
         return Int(truncatingIfNeeded: (pair & 0xFF) &* 10 &+ (pair >> 8) & 0xFF)
     }
 
-    /// Whether the digits name a day in the calendar, of the years 1 to 9999.
+    /// True if the digits name a day in the calendar, of the years 1 to 9999.
     @inline(__always)
     private static func isDay(_ date: UInt64, _ clock: UInt64) -> Bool {
         let day = number(clock, at: 0)

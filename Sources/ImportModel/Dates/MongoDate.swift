@@ -31,7 +31,7 @@ enum MongoDate {
         return member.value
     }
 
-    /// Whether what is between a string's quotes spells `word`.
+    /// True if what is between a string's quotes spells `word`.
     private static func isSame(_ string: ByteView, _ word: StaticString) -> Bool {
         let expected = UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
         guard string.buffer.contains(UInt8(ascii: "\\")) else { return string.buffer.elementsEqual(expected) }

@@ -62,7 +62,7 @@ extension ParsedDate {
     }
 }
 
-/// Whether `text` is an instant in UTC, however ISO 8601 or programs write it, with at most milliseconds, which is not a leap second.
+/// True if `text` is an instant in UTC, however ISO 8601 or programs write it, with at most milliseconds, which is not a leap second.
 package func isUTCInstant(_ text: ByteView) -> Bool {
     guard text.count > 10, let date = ParsedDate(iso8601: text) else { return false }
     // The name of another zone would be lost.
@@ -70,7 +70,7 @@ package func isUTCInstant(_ text: ByteView) -> Bool {
 }
 
 extension DateFormat {
-    /// Whether a `date` with this format reads a text.
+    /// True if a `date` with this format reads a text.
     package func reads(_ text: ByteView, hasEscapes: Bool = false) -> Bool {
         let coercion =
             self == .iso8601

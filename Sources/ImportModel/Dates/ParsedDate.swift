@@ -8,11 +8,11 @@ struct ParsedDate {
     var offset: Int?
     /// True if a zone's name is written, which the offset does not tell.
     var hasZoneName = false
-    /// Whether something after the milliseconds was not zero.
+    /// True if something after the milliseconds was not zero.
     var hasMoreThanMilliseconds = false
-    /// Whether the second was written as 60, so that `clockSeconds` is that of the next one.
+    /// True if the second was written as 60, so that `clockSeconds` is that of the next one.
     var isLeapSecond = false
-    /// Whether the text is that which the store keeps.
+    /// True if the text is that which the store keeps.
     var isCanonical = false
 
     /// A time of a clock.

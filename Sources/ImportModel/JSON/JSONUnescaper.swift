@@ -65,7 +65,7 @@ package enum JSONUnescaper {
         return nil
     }
 
-    /// Whether an escape is U+0000, which no valid JSON string has in another way.
+    /// True if an escape is U+0000, which no valid JSON string has in another way.
     package static func hasNUL(in token: ByteView) -> Bool {
         var index = 0
         while index < token.count {

@@ -93,7 +93,7 @@ private struct JSONWriter {
         for _ in 0..<level { text += "  " }
     }
 
-    /// Whether a value is plain, a list of plain values, or an object of these.
+    /// True if a value is plain, a list of plain values, or an object of these.
     private func isFlat(_ value: JSONValue) -> Bool {
         switch value {
         case .object(let members):
@@ -108,7 +108,7 @@ private struct JSONWriter {
 }
 
 extension JSONValue {
-    /// Whether the value is an object or array that is not empty.
+    /// True if the value is an object or array that is not empty.
     fileprivate var hasContents: Bool {
         switch self {
         case .array(let elements): !elements.isEmpty

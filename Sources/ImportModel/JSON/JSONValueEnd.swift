@@ -41,7 +41,7 @@ package enum JSONValueEnd {
         return quote.map { $0 + 1 }
     }
 
-    /// Whether a number or a literal can have it.
+    /// True if a number or a literal can have it.
     private static func isInToken(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "E"),

@@ -69,7 +69,7 @@ package struct EntityHierarchy: Sendable {
         chain(of: entity).map { entities[$0].identifier }.first { !$0.isEmpty } ?? []
     }
 
-    /// Whether objects of an entity belong to the object that they are nested in.
+    /// True if objects of an entity belong to the object that they are nested in.
     package func isOwned(_ entity: Int) -> Bool {
         let identifier = identifier(of: entity)
         return identifier.isEmpty || identifier.contains(EntityDescription.parentIdentifier)
@@ -86,7 +86,7 @@ package struct EntityHierarchy: Sendable {
         return nil
     }
 
-    /// Whether one of two entities is the other or inherits from it.
+    /// True if one of two entities is the other or inherits from it.
     func isKind(_ one: Int, _ other: Int) -> Bool { chain(of: one).contains(other) || chain(of: other).contains(one) }
 
     /// The names of what a new object must have beside its identifier: attributes without default, and mandatory to-ones.

@@ -35,7 +35,7 @@ package struct ModelLayout: Sendable {
         tables = allTables()
     }
 
-    /// Whether an entity is identified by an object that is, in the end, identified by one of the entity.
+    /// True if an entity is identified by an object that is, in the end, identified by one of the entity.
     private func hasEndlessKey(_ entity: Int) -> Bool {
         var seen: Set<Int> = []
         var next = entity
@@ -62,14 +62,14 @@ package struct ModelLayout: Sendable {
     /// The name of the table in which the rows of an entity are.
     package func table(of entity: Int) -> String { entities[home(of: entity)].table }
 
-    /// Whether the rows of several entities are in an entity's table.
+    /// True if the rows of several entities are in an entity's table.
     package func isShared(_ entity: Int) -> Bool {
         let home = home(of: entity)
         // Subentities of one that nothing refers to have tables of their own.
         return anchors.contains(home) && hierarchy.subentities(of: home).count > 1
     }
 
-    /// Whether an entity has a table at all: an abstract one that nothing refers to has none.
+    /// True if an entity has a table at all: an abstract one that nothing refers to has none.
     package func hasTable(_ entity: Int) -> Bool {
         home(of: entity) != entity || !entities[entity].isAbstract || anchors.contains(entity)
     }
@@ -256,7 +256,7 @@ package struct ModelLayout: Sendable {
 }
 
 extension AttributeDescription {
-    /// Whether two entities in one table have it in the same column.
+    /// True if two entities in one table have it in the same column.
     func isKept(with other: AttributeDescription) -> Bool {
         name.hasSameBytes(as: other.name) && column.equalsFoldingASCII(other.column)
     }

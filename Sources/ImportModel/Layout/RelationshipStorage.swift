@@ -28,7 +28,7 @@ package struct RelationshipStorage: Sendable {
     package let holder: Int?
     /// What the names of its columns begin with; empty for a join table.
     package internal(set) var base: String
-    /// Whether a to-many keeps its order.
+    /// True if a to-many keeps its order.
     package let isOrdered: Bool
 
     /// What happens to the destinations of an object that is deleted.
@@ -36,7 +36,7 @@ package struct RelationshipStorage: Sendable {
         description.deleteRule ?? (shape == .ownedDestination ? .cascade : .nullify)
     }
 
-    /// Whether the relationship, whose index is this, has its references in rows, and does not only name rows that have them.
+    /// True if the relationship, whose index is this, has its references in rows, and does not only name rows that have them.
     package func hasReferences(_ index: Int) -> Bool {
         switch shape {
         case .join, .source: true

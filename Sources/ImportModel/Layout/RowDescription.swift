@@ -12,7 +12,7 @@ package struct RowDescription: Sendable {
     package let references: [Int: Range<Int>]
     /// By the relationship that owns it, the attribute that is its position.
     package let positions: [Int: Int]
-    /// Whether a row is known by its `row_id` alone.
+    /// True if a row is known by its `row_id` alone.
     package let isKeyless: Bool
 }
 

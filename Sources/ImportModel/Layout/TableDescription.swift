@@ -27,7 +27,7 @@ package struct TableDescription: Sendable {
         package let name: String
         package let columns: [String]
         package let isUnique: Bool
-        /// Whether it keeps the identifier unique.
+        /// True if it keeps the identifier unique.
         package var isIdentifier = false
     }
 
@@ -49,7 +49,7 @@ package struct TableDescription: Sendable {
     package let name: String
     package var columns: [Column] = []
     package var primaryKey: [String] = []
-    /// Whether it is a join table, which has no row ids.
+    /// True if it is a join table, which has no row ids.
     package let isJoin: Bool
     package var indexes: [Index] = []
     package var foreignKeys: [ForeignKey] = []

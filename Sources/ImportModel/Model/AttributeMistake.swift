@@ -23,7 +23,7 @@ package struct AttributeMistake: Error, Sendable, Hashable {
     static let flagAndGroup = "is a flag, and the beginning of other flags' names"
     static let repetition = "is repeated"
 
-    /// Whether it is in a list for the second time, which is all that is wrong with it.
+    /// True if it is in a list for the second time, which is all that is wrong with it.
     var isRepetition: Bool { message == Self.repetition }
 }
 

@@ -8,7 +8,7 @@ public struct ModelDescription: Sendable, Hashable {
         self.entities = entities
     }
 
-    /// Whether no entity relates to or inherits from another.
+    /// True if no entity relates to or inherits from another.
     package var isFlat: Bool {
         entities.allSatisfy { $0.relationships.isEmpty && $0.parent == nil && !$0.isAbstract && $0.subentity == nil }
     }

@@ -24,7 +24,7 @@ enum RelationshipKey: String, CaseIterable {
     case renamingIdentifier
     case userInfo
 
-    /// Whether only a to-many may have it.
+    /// True if only a to-many may have it.
     var isForToMany: Bool { [.ordered, .minCount, .maxCount, .list].contains(self) }
 
     /// What it says, for the schema's readers.

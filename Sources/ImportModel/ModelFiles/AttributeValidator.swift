@@ -203,7 +203,7 @@ struct AttributeValidator {
         return error.all.filter { isCertain($0) }
     }
 
-    /// Whether it would be an error too if the flags were as they were meant to be.
+    /// True if it would be an error too if the flags were as they were meant to be.
     private func isCertain(_ error: CoercionError) -> Bool {
         guard doubtful.contains(.bits) else { return true }
         if error.path.isEmpty { return error.code != .unknownFlag }

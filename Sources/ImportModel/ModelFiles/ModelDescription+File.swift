@@ -204,7 +204,7 @@ extension SubentityDescription {
 }
 
 extension AttributePath {
-    /// Whether it is this one key.
+    /// True if it is this one key.
     fileprivate func isJust(_ key: String) -> Bool {
         isWithinRecord && keys.count == 1 && keys[0].hasSameBytes(as: key)
     }

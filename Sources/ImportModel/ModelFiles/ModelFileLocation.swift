@@ -19,6 +19,6 @@ struct ModelFileLocation {
         ModelFileLocation(text: path.isEmpty || path.hasPrefix("[") ? text + path : "\(text).\(path)", order: order)
     }
 
-    /// Whether this precedes `other`; what holds it precedes it.
+    /// True if this precedes `other`; what holds it precedes it.
     func isBefore(_ other: ModelFileLocation) -> Bool { order.lexicographicallyPrecedes(other.order) }
 }

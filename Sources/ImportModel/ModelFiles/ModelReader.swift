@@ -50,7 +50,7 @@ struct ModelReader {
         if transformers != nil { found.append((location, message)) }
     }
 
-    /// Whether what is there is not what is asked for.
+    /// True if what is there is not what is asked for.
     func isMisread(_ location: ModelFileLocation?) -> Bool { location.map { misread.contains($0.text) } ?? false }
 
     // MARK: The model

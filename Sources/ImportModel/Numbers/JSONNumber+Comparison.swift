@@ -1,5 +1,5 @@
 extension JSONNumber {
-    /// Whether the value is smaller than another one, compared digit by digit.
+    /// True if the value is smaller than another one, compared digit by digit.
     ///
     /// - Precondition: `fitsDecimal` of both.
     package func isLess(than other: JSONNumber) -> Bool {

@@ -10,7 +10,7 @@ extension JSONNumber {
         return isNegative ? -magnitude : magnitude
     }
 
-    /// Whether the value is within the range of doubles, however many of its digits they hold.
+    /// True if the value is within the range of doubles, however many of its digits they hold.
     package var isFiniteAsDouble: Bool { magnitudeAsDouble.isFinite }
 
     private var magnitudeAsDouble: Double {
@@ -82,7 +82,7 @@ extension JSONNumber {
         return Double(String(decoding: text, as: UTF8.self)) ?? .nan
     }
 
-    /// Whether the value, an integer, is a double: the nearest one is the value itself.
+    /// True if the value, an integer, is a double: the nearest one is the value itself.
     ///
     /// False for fractions.
     package var isExactlyRepresentableAsDouble: Bool {
@@ -142,7 +142,7 @@ extension JSONNumber {
         return isExactlyRepresentableAsDouble || isPrint(of: double)
     }
 
-    /// Whether `double`, printed with as many digits as are written, is the value: `%.17g` of C, 20 digits of SQLite's shell.
+    /// True if `double`, printed with as many digits as are written, is the value: `%.17g` of C, 20 digits of SQLite's shell.
     ///
     /// SQLite works with a little more than a double has, so that its 20 digits, or 19 and a zero, may be a few units off: one where
     /// it divides and multiplies by no more than 10,000, six where powers of ten are exact, 2^-60 of the value elsewhere, and

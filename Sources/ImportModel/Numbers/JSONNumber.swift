@@ -14,7 +14,7 @@ package struct JSONNumber {
     ///
     /// It saturates where `fitsDecimal` is false.
     package let exponent: Int
-    /// Whether the exponent is one that the canonical form of a decimal can hold: below 10^18 as written.
+    /// True if the exponent is one that the canonical form of a decimal can hold: below 10^18 as written.
     package let fitsDecimal: Bool
 
     /// The offset of the first digit that is not zero.
@@ -104,10 +104,10 @@ package struct JSONNumber {
 
     package var isZero: Bool { significantDigits == 0 }
 
-    /// Whether it is a zero that is written with a minus.
+    /// True if it is a zero that is written with a minus.
     var isNegativeZero: Bool { isNegative && isZero }
 
-    /// Whether the value has no fraction, however it is written: `3`, `3.0` and `3e2` have none.
+    /// True if the value has no fraction, however it is written: `3`, `3.0` and `3e2` have none.
     package var isInteger: Bool { exponent >= 0 }
 
     /// The value, if it is an integer that fits into 64 bits with a sign.

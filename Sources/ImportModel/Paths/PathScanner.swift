@@ -105,7 +105,7 @@ struct PathScanner {
         return unit
     }
 
-    /// Whether a character may be in a name without quotes; those that cannot be seen may not.
+    /// True if a character may be in a name without quotes; those that cannot be seen may not.
     private static func isNameScalar(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {
         case "a"..."z", "A"..."Z", "0"..."9", "_", "-": true
@@ -113,7 +113,7 @@ struct PathScanner {
         }
     }
 
-    /// Whether `key` is written without quotes.
+    /// True if `key` is written without quotes.
     ///
     /// Digits at the beginning and hyphens are taken without them, but written
     /// with, as RFC 9535 has it.

@@ -9,7 +9,7 @@ extension ByteView {
 
     private static func isWhiteSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte >= 0x09 && byte <= 0x0D }
 
-    /// Whether the text is `word`, which is in lower case, in any case.
+    /// True if the text is `word`, which is in lower case, in any case.
     @inline(__always)
     func equalsFoldingASCII(_ word: StaticString) -> Bool {
         guard count == word.utf8CodeUnitCount else { return false }

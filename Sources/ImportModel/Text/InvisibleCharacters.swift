@@ -1,5 +1,5 @@
 extension Unicode.Scalar {
-    /// Whether the character is a control character, shows nothing, or turns the direction of writing.
+    /// True if the character is a control character, shows nothing, or turns the direction of writing.
     ///
     /// Where a person reads it, it could hide what is there, or give orders to a terminal. The list is fixed, so that
     /// what is written does not depend on the version of Unicode.

@@ -52,7 +52,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether a terminal could take it for a command, or it changes how the text around it reads.
+    /// True if a terminal could take it for a command, or it changes how the text around it reads.
     package var isUnprintable: Bool {
         switch value {
         case 0..<0x20, 0x7F..<0xA0: true
@@ -72,7 +72,7 @@ extension Unicode.Scalar {
 }
 
 extension UInt8 {
-    /// Whether it needs no quotes in any POSIX shell; the bytes of characters beyond ASCII do.
+    /// True if it needs no quotes in any POSIX shell; the bytes of characters beyond ASCII do.
     fileprivate var isPlainInShell: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -124,7 +124,7 @@ enum TransformEffect {
 }
 
 extension ByteView {
-    /// Whether all is ASCII; nil if it is and no byte lies in `range`.
+    /// True if all is ASCII; nil if it is and no byte lies in `range`.
     fileprivate func isASCII(unlessIn range: ClosedRange<UInt8>) -> Bool? {
         var isFound = false
         for byte in buffer {

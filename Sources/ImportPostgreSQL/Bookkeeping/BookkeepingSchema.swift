@@ -102,12 +102,12 @@ enum BookkeepingSchema {
         _ = try connection.execute(lasting)
     }
 
-    /// Whether the schema has the tables.
+    /// True if the schema has the tables.
     static func isThere(_ connection: PGConnection) throws -> Bool {
         try has("_import_job", connection)
     }
 
-    /// Whether the schema has a table.
+    /// True if the schema has a table.
     static func has(_ table: String, _ connection: PGConnection) throws -> Bool {
         try connection.execute("SELECT to_regclass($1) IS NOT NULL", [.text(table)]).first?.bool(0) ?? false
     }

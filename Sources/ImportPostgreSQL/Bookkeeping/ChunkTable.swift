@@ -241,14 +241,14 @@ struct ChunkTable: Sendable {
     struct Outlook {
         /// The job's state.
         let state: String
-        /// Whether all is cut.
+        /// True if all is cut.
         let isSplit: Bool
-        /// Whether chunks wait or are at work.
+        /// True if chunks wait or are at work.
         let hasSealed: Bool
-        /// Whether some chunk was taken too often in vain.
+        /// True if some chunk was taken too often in vain.
         let hasFailed: Bool
 
-        /// Whether all chunks are done.
+        /// True if all chunks are done.
         var isDone: Bool { isSplit && !hasSealed && !hasFailed }
     }
 

@@ -13,13 +13,13 @@ final class PGLockingSession {
     private var connection: PGConnection?
     /// How many connections were made.
     private(set) var connections = 0
-    /// Whether the server has let this process in: what is wrong before that will be wrong a moment later, too.
+    /// True if the server has let this process in: what is wrong before that will be wrong a moment later, too.
     private var hasConnected = false
-    /// Whether the schema was found to have the importer's tables.
+    /// True if the schema was found to have the importer's tables.
     private var isBookkept = false
     /// The last chunk that a resumed job keeps, found while no worker committed any; nil where cutting has gone on since.
     var keptChunk: Int64?
-    /// Whether this is the schema's only importing process.
+    /// True if this is the schema's only importing process.
     private(set) var isLocked = false
     /// The job that this process imports, and what it is known by in its row; nil before it is started.
     private var claim: (job: Int64, owner: String, epoch: Int64)?
@@ -149,7 +149,7 @@ final class PGLockingSession {
         }
     }
 
-    /// Whether the schema has the importer's tables; once it has, it is not asked again on the same connection.
+    /// True if the schema has the importer's tables; once it has, it is not asked again on the same connection.
     func hasBookkeeping(_ connection: PGConnection) throws -> Bool {
         if !isBookkept { isBookkept = try BookkeepingSchema.isThere(connection) }
         return isBookkept
@@ -196,7 +196,7 @@ final class PGLockingSession {
     /// The number of the schema's advisory lock, from its name as `$1`.
     static let lockNumber = "hashtextextended($1 || '/' || current_schema(), 0)"
 
-    /// Whether some process has the lock.
+    /// True if some process has the lock.
     static func isLockHeld(_ connection: PGConnection, _ name: String) throws -> Bool {
         try connection.execute(
             """

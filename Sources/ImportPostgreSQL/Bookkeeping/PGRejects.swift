@@ -64,7 +64,7 @@ struct PGRejects {
         [selection.job.map { .integer($0) } ?? .null, selection.entity.map { .text($0) } ?? .null]
     }
 
-    /// Whether there is an open reject that is whole and that none of these retries has tried.
+    /// True if there is an open reject that is whole and that none of these retries has tried.
     func hasUntried(
         _ selection: RejectSelection,
         besidesThoseOf retries: [Int64],

@@ -130,7 +130,7 @@ final class LibPQConnection {
 
     deinit { close() }
 
-    /// Whether it may still be of use; a connection that was lost may be found out later.
+    /// True if it may still be of use; a connection that was lost may be found out later.
     var isOpen: Bool { handle.map { cPQstatus($0) == CONNECTION_OK } ?? false }
 
     /// The server's version as libpq has it: 150004 is 15.4.

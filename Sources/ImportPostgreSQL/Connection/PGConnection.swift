@@ -6,9 +6,9 @@ import Importer
 final class PGConnection {
     /// The schema that names without one are in; it need not be there (`makeSchema`).
     let schema: String
-    /// Whether `schema` was there when the connection was made.
+    /// True if `schema` was there when the connection was made.
     let hadSchema: Bool
-    /// Whether an interruption ends a running statement; otherwise it is waited for.
+    /// True if an interruption ends a running statement; otherwise it is waited for.
     ///
     /// A COPY ends in any case, when it has been stuck for `copyGrace`.
     var isInterruptible = false
@@ -44,7 +44,7 @@ final class PGConnection {
         hadSchema = session.isThere
     }
 
-    /// Whether it may still be of use; where a server is gone, the next statement finds out.
+    /// True if it may still be of use; where a server is gone, the next statement finds out.
     var isOpen: Bool { link.isOpen }
 
     /// Ends the connection, and what was not committed with it.
@@ -64,7 +64,7 @@ final class PGConnection {
         }
     }
 
-    /// Whether `schema` is there.
+    /// True if `schema` is there.
     ///
     /// - Throws: `PGError`.
     func hasSchema() throws -> Bool {

@@ -14,17 +14,17 @@ struct PGError: Error, Sendable, Hashable {
     var table: String?
     var column: String?
     var constraint: String?
-    /// Whether the connection is of no use any more.
+    /// True if the connection is of no use any more.
     var isConnectionLost = false
-    /// Whether there was no connection yet.
+    /// True if there was no connection yet.
     var isConnecting = false
-    /// Whether the server asks for a password and none was there (`PQconnectionNeedsPassword`).
+    /// True if the server asks for a password and none was there (`PQconnectionNeedsPassword`).
     var needsPassword = false
 
     /// The class of its SQLSTATE; empty where libpq itself says it.
     var stateClass: String { String(sqlState.prefix(2)) }
 
-    /// Whether the same may go well a little later.
+    /// True if the same may go well a little later.
     ///
     /// The connection is gone, the server restarts, or transactions were in each other's way. A full disk is not among
     /// them, nor what somebody has to change first.

@@ -10,7 +10,7 @@ struct PasswordFile {
         path = names.compactMap { $0 }.first { !$0.isEmpty } ?? NSHomeDirectory() + "/.pgpass"
     }
 
-    /// Whether it is there, and libpq ignores it: it is no plain file, or others may read it.
+    /// True if it is there, and libpq ignores it: it is no plain file, or others may read it.
     var isUnusable: Bool {
         var status = stat()
         guard stat(path, &status) == 0 else { return false }

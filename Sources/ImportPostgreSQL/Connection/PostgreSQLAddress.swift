@@ -16,7 +16,7 @@ public struct PostgreSQLAddress: Sendable, Hashable {
 
     private static let schemes = ["postgresql://", "postgres://"]
 
-    /// Whether an argument is the address of a server and not a path.
+    /// True if an argument is the address of a server and not a path.
     public static func isOne(_ text: String) -> Bool { scheme(of: text) != nil }
 
     private static func scheme(of text: String) -> String? {
@@ -68,7 +68,7 @@ public struct PostgreSQLAddress: Sendable, Hashable {
 
     // MARK: What must not be shown
 
-    /// Whether there is a colon before an at sign that comes before all parameters: where a password with a slash in it
+    /// True if there is a colon before an at sign that comes before all parameters: where a password with a slash in it
     /// would be read as a port and a database.
     private static func seemsToHavePassword(_ rest: Substring) -> Bool {
         let place = rest.prefix { $0 != "?" }
@@ -76,7 +76,7 @@ public struct PostgreSQLAddress: Sendable, Hashable {
         return place.index(after: colon) < end
     }
 
-    /// Whether libpq's words about a text could quote a password of it.
+    /// True if libpq's words about a text could quote a password of it.
     private static func mayQuoteSecret(_ rest: Substring) -> Bool {
         if let colon = rest.firstIndex(of: ":"), rest[colon...].contains("@") { return true }
         return rest.contains("%") || rest.lowercased().contains("password") || rest.lowercased().contains("secret")

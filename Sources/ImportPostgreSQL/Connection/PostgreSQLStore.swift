@@ -13,7 +13,7 @@ public struct PostgreSQLStore: Sendable {
     public var durability: RunOptions.Durability = .normal
     /// How long a lost connection is tried again, in seconds, from 0; then the error is `.serverUnavailable`.
     public var reconnect: Double = 120
-    /// Whether what errors advise may have values that the server names (its DETAIL).
+    /// True if what errors advise may have values that the server names (its DETAIL).
     public var showsValues = false
     /// Asks a person for a password, by a text; nil where nobody can be asked.
     ///

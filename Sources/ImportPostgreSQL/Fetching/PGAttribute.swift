@@ -17,6 +17,6 @@ struct PGAttribute: PredicateTerm {
     /// The column as a text, which is compared by its bytes.
     var text: String { column.type == .text ? "\(sql) COLLATE \"C\"" : "(\(column.quoted))::text COLLATE \"C\"" }
 
-    /// Whether values are texts on the server, too.
+    /// True if values are texts on the server, too.
     var isText: Bool { column.type == .text || column.type == .json || column.type == .other }
 }

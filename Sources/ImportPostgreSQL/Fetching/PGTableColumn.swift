@@ -5,7 +5,7 @@ import Importer
 struct PGTableColumn: Sendable {
     let name: String
     let type: ReadType
-    /// Whether texts are the same only where their bytes are.
+    /// True if texts are the same only where their bytes are.
     let isExact: Bool
 
     var quoted: String { PGNames.quoted(name) }
@@ -76,7 +76,7 @@ enum ReadType: Sendable, Hashable {
         }
     }
 
-    /// Whether a column that was made for a type is still read as one of it.
+    /// True if a column that was made for a type is still read as one of it.
     func holds(_ type: PGType) -> Bool { self == ReadType(catalogName: type.catalogName) }
 
     /// A value as a SQLite store keeps it.

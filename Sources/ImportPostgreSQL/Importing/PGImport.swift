@@ -187,7 +187,7 @@ struct PGImport {
         var connection = 0
     }
 
-    /// Whether workers have enough to take.
+    /// True if workers have enough to take.
     private func isCutEnough(_ connection: PGConnection) throws -> Bool {
         let found = try connection.execute(
             """

@@ -97,7 +97,7 @@ struct RelationshipSettlement {
         )
     }
 
-    /// Whether records may have to be taken one after the other: to find of which entities objects are, or which are left out.
+    /// True if records may have to be taken one after the other: to find of which entities objects are, or which are left out.
     var findsSubentities: Bool { !tables.shared.isEmpty || tables.takesInOrder }
 
     /// Finds of which entities objects are, and with that which records are accepted, where it depends on the records before.

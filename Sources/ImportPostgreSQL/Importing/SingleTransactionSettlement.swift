@@ -68,7 +68,7 @@ struct SingleTransactionSettlement {
         if !isInOrder { try relations.reject(statements, connection) }
     }
 
-    /// Whether it depends on what is refused which other records are accepted, and not only on what these lack then.
+    /// True if it depends on what is refused which other records are accepted, and not only on what these lack then.
     private var isInOrder: Bool { statements.leavesOut || relations.findsSubentities }
 
     /// Finds which records are accepted, where that depends on what is refused.
@@ -283,6 +283,6 @@ extension PGError {
         )
     }
 
-    /// Whether it says that a row is in the way of others.
+    /// True if it says that a row is in the way of others.
     fileprivate var isAboutOtherRows: Bool { ["23505", "23P01"].contains(sqlState) }
 }

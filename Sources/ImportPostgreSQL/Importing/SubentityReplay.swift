@@ -71,7 +71,7 @@ final class SubentityReplay {
         _ = try connection.execute(RelationshipStagingTables.skippedCreation)
     }
 
-    /// Whether a record's objects may be others than a worker has seen.
+    /// True if a record's objects may be others than a worker has seen.
     static func isNeeded(_ statements: RelationshipStatements, _ connection: PGConnection) throws -> Bool {
         if statements.tables.takesInOrder { return true }
         guard !statements.tables.shared.isEmpty else { return false }
@@ -204,9 +204,9 @@ final class SubentityReplay {
     /// What the objects before make of a record.
     private struct Outcome {
         var errors: [ImportModel.RecordError] = []
-        /// Whether an object of it is of another entity than it says.
+        /// True if an object of it is of another entity than it says.
         var isContradicted = false
-        /// Whether its own object is there already, so that it is left out.
+        /// True if its own object is there already, so that it is left out.
         var isLeftOut = false
         /// Its statements that are left out as their objects are there, or are nested in such; and the entities of the former.
         var skipped: [Int] = []
@@ -283,7 +283,7 @@ final class SubentityReplay {
         return outcome
     }
 
-    /// Whether a stored object may turn out to be one of a subentity: nothing has said yet what a stub is.
+    /// True if a stored object may turn out to be one of a subentity: nothing has said yet what a stub is.
     private func mayBecome(_ entity: Int, _ stored: Int) -> Bool {
         tables.layout.hierarchy.chain(of: entity).contains(stored)
             && tables.layout.relationships.contains {

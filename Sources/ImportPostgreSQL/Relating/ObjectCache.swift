@@ -9,7 +9,7 @@ final class ObjectCache: SubentityLookup, RelationshipSQL {
     struct Object {
         /// Its entity; nil where what its row says is the name of none.
         let entity: Int?
-        /// Whether it is there for references alone.
+        /// True if it is there for references alone.
         let isStub: Bool
     }
 
@@ -32,7 +32,7 @@ final class ObjectCache: SubentityLookup, RelationshipSQL {
     /// How many were made.
     private var count: Int64 = 0
     var staged: RelationshipStagingTables { statements.staged }
-    /// Whether what is not known is only noted.
+    /// True if what is not known is only noted.
     var isAsking = false
     /// Why something could not be looked up.
     private(set) var failure: (any Error)?

@@ -22,7 +22,7 @@ struct OrphanStatements: RelationshipSQL {
 
     // MARK: Which are orphans
 
-    /// Whether some list may leave orphans.
+    /// True if some list may leave orphans.
     var isNeeded: Bool { !roots.isEmpty }
 
     /// Makes a table for each one, of the objects that go: the number of the orphan, its relationship, the entity that leads to it,

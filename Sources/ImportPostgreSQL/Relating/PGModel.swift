@@ -61,7 +61,7 @@ struct PGModel {
 }
 
 extension ModelDescription {
-    /// Whether the rows of some entity are staged before they are objects.
+    /// True if the rows of some entity are staged before they are objects.
     var isStagedOnServer: Bool { !isFlat || entities.contains { !$0.identifier.isEmpty } }
 
     /// The entities with their tables, each with what it inherits, for indexes; those without a table are left out.

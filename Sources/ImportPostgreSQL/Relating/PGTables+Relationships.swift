@@ -74,7 +74,7 @@ extension PGTables {
         _ = try connection.execute("ALTER TABLE \(quoted(table)) ADD CONSTRAINT \(name) PRIMARY KEY (\(list))")
     }
 
-    /// Whether an import calls an index so that is to have the name `wanted`.
+    /// True if an import calls an index so that is to have the name `wanted`.
     static func isMade(_ name: String, as wanted: String) -> Bool {
         BytewiseString(name) == BytewiseString(PGNames.fitting(wanted))
             || (2...99).contains { BytewiseString(name) == BytewiseString(PGNames.fitting("\(wanted)_\($0)")) }
@@ -116,7 +116,7 @@ extension PGTables {
         }
     }
 
-    /// Whether an import has made a foreign key, maybe with another delete rule than now.
+    /// True if an import has made a foreign key, maybe with another delete rule than now.
     ///
     /// One of others may have its name. It does nothing at a delete, if nobody has said otherwise.
     static func isOurs(_ key: ForeignKey, _ connection: PGConnection) throws -> Bool {

@@ -27,7 +27,7 @@ final class RelationshipStager {
     private var rowIDs: [[Int64]]
     /// By the batch's rows; 0 for none.
     private var given: [Int64] = []
-    /// Whether records are settled by taking one after the other.
+    /// True if records are settled by taking one after the other.
     private let isSerial: Bool
     /// Gets more of them.
     private let fetchRowIDs: (_ entity: Int) throws -> [Int64]

@@ -151,7 +151,7 @@ struct RelationshipStagingTables {
     /// staged already.
     var references: Table { Table(name: name("r"), numbers: ["_ordinal", "_entity", "_count"], columns: []) }
 
-    /// Whether these are kept.
+    /// True if these are kept.
     var countsReferences: Bool { tables.graph.onConflict == .ignore }
 
     /// The relationships whose lists are kept, by their indexes.

@@ -3,7 +3,7 @@ import Importer
 
 /// Records whose own objects are there already, where these are left out or become rejects.
 extension RelationshipStatements {
-    /// Whether the job leaves such records out, or makes rejects of them.
+    /// True if the job leaves such records out, or makes rejects of them.
     ///
     /// Where records are taken one after the other, that is found with all else.
     var leavesOut: Bool { [.ignore, .error].contains(tables.graph.onConflict) && !tables.takesInOrder }

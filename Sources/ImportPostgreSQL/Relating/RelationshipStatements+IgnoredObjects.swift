@@ -3,7 +3,7 @@ import Importer
 
 /// Objects that are left out of records which are taken all the same, as they are there already.
 extension RelationshipTables {
-    /// Whether what becomes of an object depends on all records before, so that they are taken one after the other: some
+    /// True if what becomes of an object depends on all records before, so that they are taken one after the other: some
     /// relationship leaves out objects that are there, or makes rejects of their records, or `--on-conflict` does something of the
     /// kind where one table has objects of several entities.
     var takesInOrder: Bool {

@@ -5,7 +5,7 @@ import Importer
 extension RelationshipStatements {
     /// A side of a join table that has lists.
     struct Side {
-        /// Whether it is the source that has the lists.
+        /// True if it is the source that has the lists.
         let isSource: Bool
         let relationship: Int
         let own: [PGColumn]

@@ -3,7 +3,7 @@ import Importer
 
 /// References that make rejects of their records where they lead to nothing (`"unresolved": "reject"`).
 extension RelationshipStatements {
-    /// Whether references of a relationship do.
+    /// True if references of a relationship do.
     func rejectsDangling(_ relationship: Int) -> Bool {
         tables.layout.relationships[relationship].description.unresolved == .reject
     }

@@ -61,8 +61,8 @@ extension RelationshipTables {
 }
 
 extension RelationshipTables.Naming {
-    /// Whether its links are in columns of the objects that have it.
+    /// True if its links are in columns of the objects that have it.
     var isOwn: Bool { if case .own = form { true } else { false } }
-    /// Whether they are in a join table.
+    /// True if they are in a join table.
     var isJoined: Bool { if case .joined = form { true } else { false } }
 }

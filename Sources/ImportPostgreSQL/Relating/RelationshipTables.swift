@@ -77,7 +77,7 @@ struct RelationshipTables {
     /// The name of an entity's table, in double quotes.
     func table(of entity: Int) -> String { PGTables.quoted(layout.table(of: entity)) }
 
-    /// Whether an entity's rows have no identifier.
+    /// True if an entity's rows have no identifier.
     func isKeyless(_ entity: Int) -> Bool { graph.plans[entity].identifier.isEmpty }
 
     /// The column that is the key of rows without identifier; nil where nothing needs one.
@@ -119,9 +119,9 @@ struct RelationshipTables {
         /// Of a one-to-one it is the other side, which an object that says whom it belongs to speaks for, too.
         let list: Int?
         let isOneToOne: Bool
-        /// Whether the columns are `@parent` in the identifier of the rows.
+        /// True if the columns are `@parent` in the identifier of the rows.
         let isParent: Bool
-        /// Whether a list has objects from where it is stated on, and not only from where they are written: of several lists of one
+        /// True if a list has objects from where it is stated on, and not only from where they are written: of several lists of one
         /// record the last one counts, whichever has the object itself.
         let isClaimed: Bool
     }
@@ -183,7 +183,7 @@ struct RelationshipTables {
         /// The columns of the indexes in the lists of either side, in double quotes.
         let position: String?
         let inversePosition: String?
-        /// Whether the relationship is its own inverse, so that there is a row for each direction.
+        /// True if the relationship is its own inverse, so that there is a row for each direction.
         let isSymmetric: Bool
     }
 
@@ -243,7 +243,7 @@ struct RelationshipTables {
         return ordered + rest
     }
 
-    /// Whether rows of an entity's table, which have no identifier, may be nested in their own kind.
+    /// True if rows of an entity's table, which have no identifier, may be nested in their own kind.
     func isInCircle(_ entity: Int) -> Bool {
         let ends = elements.map { (holder: home(of: $0.holder), target: home(of: $0.target)) }
         var (reached, open) = (Set<Int>(), [home(of: entity)])
@@ -253,14 +253,14 @@ struct RelationshipTables {
         return reached.contains(home(of: entity))
     }
 
-    /// Whether what lists of a relationship leave out is deleted, unless something links it again.
+    /// True if what lists of a relationship leave out is deleted, unless something links it again.
     func deletesOrphans(_ relationship: Int) -> Bool {
         let placement = layout.relationships[relationship]
         let isOwned = layout.hierarchy.isOwned(placement.destination)
         return (placement.description.orphans ?? (isOwned ? .delete : .keep)) == .delete
     }
 
-    /// Whether lists of a relationship only add to what is there.
+    /// True if lists of a relationship only add to what is there.
     func isUnion(_ relationship: Int) -> Bool { layout.relationships[relationship].description.list == .union }
 
     /// `order.lines`.

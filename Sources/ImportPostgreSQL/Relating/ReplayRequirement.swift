@@ -61,7 +61,7 @@ struct ReplayRequirement {
         }
     }
 
-    /// Whether what an object is depends on the records before it.
+    /// True if what an object is depends on the records before it.
     private func sharesObjects(_ entity: Int) -> Bool { layout.isShared(entity) && !isKeyless(entity) }
 
     private func isKeyless(_ entity: Int) -> Bool { layout.hierarchy.identifier(of: entity).isEmpty }

@@ -64,7 +64,7 @@ struct UserConstraints: RelationshipSQL {
         return entities + joins
     }
 
-    /// Whether there are any.
+    /// True if there are any.
     ///
     /// - Parameter isStaged: whether all records are staged, so that it is known how long their texts are.
     /// - Throws: `PGError`.
@@ -130,7 +130,7 @@ struct UserConstraints: RelationshipSQL {
         return try isStaged && texts.values.contains { try hasLongTexts($0, known, connection) }
     }
 
-    /// Whether records have texts that may be too long for an index.
+    /// True if records have texts that may be too long for an index.
     private func hasLongTexts(_ names: Set<BytewiseString>, _ known: Known, _ connection: PGConnection) throws
         -> Bool
     {

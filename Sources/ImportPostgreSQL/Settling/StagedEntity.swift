@@ -8,20 +8,20 @@ struct StagedEntity: Sendable {
         var name: String
         /// In SQL, with its collation where that is not the type's; that of the table where the table was there before.
         var type: String
-        /// Whether it is part of the identifier; then no staged row has NULL in it.
+        /// True if it is part of the identifier; then no staged row has NULL in it.
         var isIdentifier = false
-        /// Whether an object that is inserted without a value gets a made one, which never takes the place of another.
+        /// True if an object that is inserted without a value gets a made one, which never takes the place of another.
         var isGenerated = false
-        /// Whether it is compared as text: `json` has no equality
+        /// True if it is compared as text: `json` has no equality
         /// (<https://www.postgresql.org/docs/current/datatype-json.html>).
         var isJSON = false
-        /// Whether its collation takes texts of different bytes for equal
+        /// True if its collation takes texts of different bytes for equal
         /// (<https://www.postgresql.org/docs/current/collation.html#COLLATION-NONDETERMINISTIC>): identifiers are told apart
         /// by it, but of values the bytes count.
         var isLoose = false
-        /// Whether records set it in new objects only (`"owner": "local"`).
+        /// True if records set it in new objects only (`"owner": "local"`).
         var isLocal = false
-        /// Whether lists set it, too, so that what a row changes of it is found with these.
+        /// True if lists set it, too, so that what a row changes of it is found with these.
         var isListed = false
     }
 
@@ -47,9 +47,9 @@ struct StagedEntity: Sendable {
     var columns: [Column]
     /// What a record does whose object is there already.
     var policy: ConflictPolicy
-    /// Whether the table had no rows when the job began, so that it has none but the job's and no index yet.
+    /// True if the table had no rows when the job began, so that it has none but the job's and no index yet.
     var tableWasEmpty: Bool
-    /// Whether objects may be nested in records, which are counted by themselves: rows whose `_child` is not 0.
+    /// True if objects may be nested in records, which are counted by themselves: rows whose `_child` is not 0.
     var countsNested = false
     /// Where rows are noted that have said nothing new, as lists of their objects may: the table, in double quotes, and the
     /// entity's number in it; nil where nobody asks.

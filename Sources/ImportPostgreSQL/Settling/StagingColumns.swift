@@ -47,7 +47,7 @@ struct StagingColumns: Sendable {
         return columns[column].isLoose && !columns[column].isIdentifier ? "(\(value)) COLLATE \"C\"" : value
     }
 
-    /// Whether records change it in objects that are there.
+    /// True if records change it in objects that are there.
     func isSettable(_ column: Int) -> Bool { !columns[column].isIdentifier && !columns[column].isLocal }
 
     /// Whether a row sets a column of an object that is there, as a condition; nil for always.

@@ -196,7 +196,7 @@ struct StagingUpsert: Sendable {
         ]
     }
 
-    /// Whether plain rows are merged into objects that are there.
+    /// True if plain rows are merged into objects that are there.
     ///
     /// Where both together have more columns than a query may
     /// (<https://www.postgresql.org/docs/current/limits.html>), they take turns, too, which compares some at a time.

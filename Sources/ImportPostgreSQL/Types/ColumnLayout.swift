@@ -8,7 +8,7 @@ final class ColumnLayout {
     let types: UnsafeMutablePointer<PGType>
     /// Whether a value that the column cannot have becomes NULL.
     let becomesNull: UnsafeMutablePointer<Bool>
-    /// Whether U+0000 in a text becomes U+FFFD.
+    /// True if U+0000 in a text becomes U+FFFD.
     let replacesNUL: Bool
     /// Whether it is part of the identifier.
     let isIdentifier: UnsafeMutablePointer<Bool>

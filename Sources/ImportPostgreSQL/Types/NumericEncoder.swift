@@ -13,7 +13,7 @@ enum NumericEncoder {
     @inline(__always)
     static func mostBytes(_ text: Int) -> Int { 12 &+ text }
 
-    /// Whether a server can hold a decimal, in its canonical form.
+    /// True if a server can hold a decimal, in its canonical form.
     static func holds(_ decimal: String) -> Bool {
         var decimal = decimal
         return decimal.withUTF8 { text in

@@ -13,16 +13,16 @@ extension PGTables {
         /// What the type is limited to (`pg_attribute.atttypmod`), of dates the digits after the second; -1 for
         /// nothing.
         let limit: Int64
-        /// Whether it is computed from others.
+        /// True if it is computed from others.
         let isComputed: Bool
-        /// Whether a row must have a value for it that nothing else gives: no default, no trigger.
+        /// True if a row must have a value for it that nothing else gives: no default, no trigger.
         let isRequired: Bool
         /// Its collation, quoted; nil for the database's, or none.
         let collation: String?
-        /// Whether that takes texts of different bytes for equal.
+        /// True if that takes texts of different bytes for equal.
         let isLoose: Bool
 
-        /// Whether COPY's binary format has the values of a type for it, and they stay what they are.
+        /// True if COPY's binary format has the values of a type for it, and they stay what they are.
         func takes(_ wanted: PGType) -> Bool {
             switch wanted {
             // The bytes are the same; what is too long is refused row by row.

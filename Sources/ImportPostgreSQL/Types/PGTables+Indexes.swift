@@ -65,7 +65,7 @@ extension PGTables {
         }
     }
 
-    /// Whether one object of an entity's table may be refused for another one: there is something that only one may have beside
+    /// True if one object of an entity's table may be refused for another one: there is something that only one may have beside
     /// the identifier, or rows refer to rows of the same table.
     ///
     /// - Throws: `PGError`.
@@ -185,7 +185,7 @@ extension PGTables {
     struct Index {
         let name: String
         let isUnique: Bool
-        /// Whether it has no other columns, and no constraint has or needs it.
+        /// True if it has no other columns, and no constraint has or needs it.
         let isPlain: Bool
         /// What it is on, in its order; empty where it is on something else than columns as they are.
         let columns: [String]

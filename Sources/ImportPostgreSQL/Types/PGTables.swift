@@ -49,7 +49,7 @@ enum PGTables {
         return try kinds.first?.text(0)
     }
 
-    /// Whether a table has any rows.
+    /// True if a table has any rows.
     ///
     /// - Throws: `PGError`.
     static func hasRows(_ name: String, _ connection: PGConnection) throws -> Bool {

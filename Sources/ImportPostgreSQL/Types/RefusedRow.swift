@@ -30,11 +30,11 @@ struct RefusedRows: Sendable {
 }
 
 extension PGError {
-    /// Whether it says that a row cannot be in its table: data exceptions, integrity constraints, limits of the server, and
+    /// True if it says that a row cannot be in its table: data exceptions, integrity constraints, limits of the server, and
     /// what a trigger raises (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
     var isAboutRow: Bool { ["22", "23", "P0"].contains(stateClass) || sqlState == "54000" }
 
-    /// Whether it is about the size of an entry of an index.
+    /// True if it is about the size of an entry of an index.
     ///
     /// The messages are `index row size 2712 exceeds btree version 4 maximum 2704 for index "a"`
     /// (`src/backend/access/nbtree/nbtutils.c`), `index row requires 8200 bytes, maximum size is 8191`

@@ -2,7 +2,7 @@ import GRDB
 import ImportSources
 
 extension BookkeepingSchema {
-    /// Whether a table has any rows.
+    /// True if a table has any rows.
     package static func hasRows(_ table: String, _ database: Database) throws -> Bool {
         try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM \(table.quotedIdentifier))") ?? false
     }

@@ -158,7 +158,7 @@ package enum MergeLog {
         return all.map { .next($0) } ?? .nothing
     }
 
-    /// Whether the entry at a position is the one that was seen, so that all after it is there too.
+    /// True if the entry at a position is the one that was seen, so that all after it is there too.
     private static func holds(_ position: StorePosition, _ database: Database) throws -> Bool {
         if position.sequence == 0 {
             return try Int64.fetchOne(database, sql: "SELECT min(sequence) FROM \(table)") == 1

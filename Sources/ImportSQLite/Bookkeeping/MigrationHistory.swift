@@ -7,7 +7,7 @@ import ImportSources
 package enum MigrationHistory {
     private static let table = "_import_migration"
 
-    /// Whether there was one after a job had begun.
+    /// True if there was one after a job had begun.
     package static func exists(since job: Int64, _ database: Database) throws -> Bool {
         try database.count(table, where: "job >= \(job)") > 0
     }
@@ -27,7 +27,7 @@ package enum MigrationHistory {
             """
     }
 
-    /// Whether the tables are those of another model than a job's.
+    /// True if the tables are those of another model than a job's.
     static func isSuperseded(_ job: Int64, _ database: Database) throws -> Bool {
         guard try database.hasTable(table) else { return false }
         return try Bool.fetchOne(

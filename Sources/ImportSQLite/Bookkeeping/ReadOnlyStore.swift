@@ -54,7 +54,7 @@ package final class ReadOnlyStore: Sendable {
 
     deinit { close() }
 
-    /// Whether the path still leads to the file that was opened.
+    /// True if the path still leads to the file that was opened.
     package var isInPlace: Bool { DeviceAndInode(path) == file }
 
     /// The same file with a new connection.

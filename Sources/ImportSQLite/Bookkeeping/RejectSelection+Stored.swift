@@ -2,7 +2,7 @@ import GRDB
 import ImportEngine
 
 extension RejectSelection {
-    /// Whether the store has an open reject that is whole and that none of these retries has tried.
+    /// True if the store has an open reject that is whole and that none of these retries has tried.
     package func hasUntried(besidesThoseOf retries: [Int64], _ database: Database) throws -> Bool {
         let numbers = retries.map(String.init).joined(separator: ", ")
         let isNew =

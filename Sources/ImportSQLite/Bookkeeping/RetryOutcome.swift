@@ -9,7 +9,7 @@ package enum RetryOutcome: String {
     /// It is in the store, and its reject is repaired.
     case accepted = "taken"
 
-    /// Whether the reject that a retry's record repairs is open.
+    /// True if the reject that a retry's record repairs is open.
     package static func isOpen(_ ordinal: Int64, of job: Int64, _ database: Database) throws -> Bool {
         let sql = """
             SELECT EXISTS (

@@ -45,7 +45,7 @@ package final class RowIDBitmap {
 
     // MARK: Reading
 
-    /// Whether a row id is there; those that are asked for should be in order.
+    /// True if a row id is there; those that are asked for should be in order.
     package func contains(_ rowID: Int64) throws -> Bool {
         try read(rowID >> RowIDBitmapPage.width)
         return page.contains(UInt16(truncatingIfNeeded: rowID))

@@ -173,7 +173,7 @@ package struct RowKey: Hashable {
         bytes.append(contentsOf: text)
     }
 
-    /// Whether a part of it is null: then it refers to nothing.
+    /// True if a part of it is null: then it refers to nothing.
     package var hasNull: Bool {
         var isNull = false
         forEach { kind, _, _ in if kind == .null { isNull = true } }

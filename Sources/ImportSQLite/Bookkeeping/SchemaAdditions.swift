@@ -30,7 +30,7 @@ package enum SchemaAdditions {
         )
     }
 
-    /// Whether an index is an import's own.
+    /// True if an index is an import's own.
     package static func isNoted(_ name: String, _ database: Database) throws -> Bool {
         let sql = "SELECT 1 FROM \(table) WHERE kind IN ('index', 'key') AND name = ? COLLATE NOCASE"
         return try database.hasTable(table) && database.exists(sql, [name])

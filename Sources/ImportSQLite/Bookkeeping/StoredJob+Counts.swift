@@ -57,7 +57,7 @@ extension StoredJob {
         }
     }
 
-    /// Whether a job is finished.
+    /// True if a job is finished.
     package static func isFinished(_ job: Int64, _ database: Database) throws -> Bool {
         try String.fetchOne(database, sql: "SELECT state FROM _import_job WHERE id = ?", arguments: [job])
             == ImportReport.State.finished.rawValue

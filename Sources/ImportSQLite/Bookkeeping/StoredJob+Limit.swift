@@ -3,7 +3,7 @@ import ImportEngine
 import ImportSources
 
 extension StoredJob {
-    /// Whether a source that is done was not read to its end, as no more records of it were wanted.
+    /// True if a source that is done was not read to its end, as no more records of it were wanted.
     ///
     /// - Parameter index: the source's index in the job.
     package func hasReachedLimit(ofSource index: Int, _ database: Database) throws -> Bool {

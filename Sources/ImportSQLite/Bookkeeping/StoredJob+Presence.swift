@@ -36,7 +36,7 @@ extension StoredJob {
         return tables.allSatisfy { $0 == .gone } ? .gone : .partial
     }
 
-    /// Whether rows that the job has inserted into a table are gone; false where that cannot be told.
+    /// True if rows that the job has inserted into a table are gone; false where that cannot be told.
     private func lacksRows(of table: String, inserted: Int64, _ database: Database) throws -> Bool {
         guard inserted > 0, inserted <= Self.mostCounted else { return false }
         let name = table.quotedIdentifier

@@ -304,7 +304,8 @@ extension StoredJob {
         var known: (layout: String, number: Int64)?
         for (position, source) in sources.enumerated() {
             let layout = try BookkeepingJSON.encode(Layout(source))
-            let number = try known.flatMap { $0.layout == layout ? $0.number : nil }
+            let number =
+                try known.flatMap { $0.layout == layout ? $0.number : nil }
                 ?? Self.document("layout", layout, database)
             known = (layout, number)
             try statement.execute(arguments: [

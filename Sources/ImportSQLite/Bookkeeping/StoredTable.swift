@@ -15,15 +15,15 @@ package struct StoredTable {
     package struct Index {
         package let name: String
         package let isUnique: Bool
-        /// Whether it is over some rows alone.
+        /// True if it is over some rows alone.
         package let isPartial: Bool
-        /// Whether it was made by `CREATE INDEX`; the others are constraints of their table.
+        /// True if it was made by `CREATE INDEX`; the others are constraints of their table.
         let isDeclared: Bool
         let isPrimaryKey: Bool
         /// In its order; nil for an expression.
         package fileprivate(set) var columns: [KeyColumn?] = []
 
-        /// Whether it compares as it usually does: texts by their bytes.
+        /// True if it compares as it usually does: texts by their bytes.
         package var isBinary: Bool { columns.allSatisfy { $0?.collation.uppercased() == "BINARY" } }
 
         /// The columns, in its order and in lower case; nil where there is an expression among them.
@@ -32,10 +32,10 @@ package struct StoredTable {
             return names.count == columns.count ? names : nil
         }
 
-        /// Whether it is as one that is made without further words: ascending, texts by their bytes.
+        /// True if it is as one that is made without further words: ascending, texts by their bytes.
         package var isPlain: Bool { isBinary && columns.allSatisfy { $0?.isDescending == false } }
 
-        /// Whether it is on just these columns, in any order, and compares texts by their bytes.
+        /// True if it is on just these columns, in any order, and compares texts by their bytes.
         func isJust(_ columns: [String]) -> Bool { isBinary && names.map(Set.init) == Set(columns.folded) }
     }
 
@@ -124,7 +124,7 @@ package struct StoredTable {
             + unique.filter { !$0.isPrimaryKey }.sorted { $0.name < $1.name }.map { $0.columns.compactMap(\.self) }
     }
 
-    /// Whether the primary key, or a unique index over all rows, is on just these columns.
+    /// True if the primary key, or a unique index over all rows, is on just these columns.
     package func hasKey(_ columns: [String]) -> Bool {
         keys.contains { Set($0.map(\.name).folded) == Set(columns.folded) }
     }

@@ -82,7 +82,7 @@ package struct TableFingerprint {
         for table in tables where try database.tableExists(table) { try record(table, database) }
     }
 
-    /// Whether anything can be known of a table: it is known by row ids, and a column may have their name.
+    /// True if anything can be known of a table: it is known by row ids, and a column may have their name.
     package static func isPossible(_ table: String, _ database: Database) throws -> Bool {
         let table = try StoredTable(table, database)
         return !table.columns.isEmpty && table.rowIDName == "rowid"

@@ -1,7 +1,7 @@
 import GRDB
 
 extension Database {
-    /// Whether a query has a row.
+    /// True if a query has a row.
     package func exists(_ query: String, _ arguments: StatementArguments = StatementArguments()) throws -> Bool {
         try Bool.fetchOne(self, sql: "SELECT EXISTS (\(query))", arguments: arguments) ?? false
     }

@@ -35,7 +35,7 @@ package struct SQLFragment: Sendable {
         SQLFragment(one.sql + other.sql, one.arguments + other.arguments)
     }
 
-    /// Whether SQLite sorts before it gives the first row (<https://www.sqlite.org/eqp.html>), or the rows come in their order
+    /// True if SQLite sorts before it gives the first row (<https://www.sqlite.org/eqp.html>), or the rows come in their order
     /// by themselves.
     package func sorts(_ database: Database) throws -> Bool {
         let plan = try RawRowCursor(database, SQLFragment("EXPLAIN QUERY PLAN ") + self)

@@ -51,7 +51,7 @@ package struct StoreFile: Sendable {
         return StoreFile(store)
     }
 
-    /// Whether the path still leads to the file.
+    /// True if the path still leads to the file.
     package var isInPlace: Bool { DeviceAndInode(path) == number }
 
     /// Makes sure that the path still leads to the file.

@@ -26,11 +26,11 @@ package struct StoredColumn {
     package let name: String
     /// As it is declared; empty where nothing is.
     package let declaration: String
-    /// Whether the table computes it.
+    /// True if the table computes it.
     package let isComputed: Bool
     /// Its place in the table's primary key, from 1; 0 where it is none of it.
     let keyPosition: Int
-    /// Whether it is `NOT NULL`.
+    /// True if it is `NOT NULL`.
     package let isRequired: Bool
     /// The text of its default; nil where it has none.
     package let defaultText: String?
@@ -81,7 +81,7 @@ package struct StoredColumn {
         }
     }
 
-    /// Whether values of the attribute stay in the column what they are.
+    /// True if values of the attribute stay in the column what they are.
     package func holds(_ attribute: AttributeDescription) -> Bool {
         if declared.isEmpty || declared == attribute.declaredType { return true }
         let wanted = Affinity(declared: attribute.declaredType)

@@ -36,13 +36,13 @@ package enum UntrustedStoreGuard {
         database.clearSchemaCache()
     }
 
-    /// Whether the store's own triggers run; those of the connection do, from SQLite 3.35 on.
+    /// True if the store's own triggers run; those of the connection do, from SQLite 3.35 on.
     package static func setTriggers(_ run: Bool, _ database: Database) throws {
         guard let connection = database.sqliteConnection else { return }
         try check(csqlite_set_triggers(connection, run ? 1 : 0))
     }
 
-    /// Whether a connection, when it is the last to close, moves the WAL into the store and removes it.
+    /// True if a connection, when it is the last to close, moves the WAL into the store and removes it.
     ///
     /// It goes by the path for that: where another file has taken the store's name, the WAL there is not the store's.
     static func setTidiesUp(_ tidiesUp: Bool, _ database: Database) throws {
@@ -50,7 +50,7 @@ package enum UntrustedStoreGuard {
         try check(csqlite_set_no_checkpoint_on_close(connection, tidiesUp ? 0 : 1))
     }
 
-    /// Whether a connection's file is no longer the one at the path that it was opened with.
+    /// True if a connection's file is no longer the one at the path that it was opened with.
     package static func hasMoved(_ database: Database) -> Bool {
         var hasMoved: Int32 = 0
         let code = sqlite3_file_control(database.sqliteConnection, nil, SQLITE_FCNTL_HAS_MOVED, &hasMoved)

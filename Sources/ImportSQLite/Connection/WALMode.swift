@@ -18,7 +18,7 @@ package enum WALMode {
         try String.fetchOne(database, sql: "PRAGMA journal_mode") == "wal"
     }
 
-    /// Whether a store is to stay in WAL mode after an import.
+    /// True if a store is to stay in WAL mode after an import.
     ///
     /// - Parameter database: a connection from before the import enters it.
     package static func isKept(_ database: Database) throws -> Bool {

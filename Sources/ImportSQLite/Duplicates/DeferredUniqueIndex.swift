@@ -23,7 +23,7 @@ struct DeferredUniqueIndex {
     let position: Int
     let plan: EntityPlan
 
-    /// Whether the index that keeps the entity's identifier unique can wait: its table is empty, does without it, and
+    /// True if the index that keeps the entity's identifier unique can wait: its table is empty, does without it, and
     /// takes any rows and any merges of them.
     static func isPossible(_ entity: EntityDescription, _ database: Database) throws -> Bool {
         guard !entity.identifier.isEmpty, try hasOwnTypes(entity, database) else { return false }
@@ -33,7 +33,7 @@ struct DeferredUniqueIndex {
         return table.primaryKey.isEmpty && table.indexes.allSatisfy { !$0.isUnique || $0.isDeclared }
     }
 
-    /// Whether the columns of the identifier keep its values as they are written, so that they are compared as such.
+    /// True if the columns of the identifier keep its values as they are written, so that they are compared as such.
     private static func hasOwnTypes(_ entity: EntityDescription, _ database: Database) throws -> Bool {
         let columns = Set(entity.identifierColumns.map(ExistingEntity.folded))
         let attributes = entity.attributes.filter { columns.contains(ExistingEntity.folded($0.column)) }
@@ -138,7 +138,7 @@ struct DeferredUniqueIndex {
         return changes
     }
 
-    /// Whether a job has left anything to the end.
+    /// True if a job has left anything to the end.
     static func isPending(job: Int64, _ database: Database) throws -> Bool {
         try !positions(job: job, database).isEmpty || DeferredIndexes.exist(job: job, database)
     }

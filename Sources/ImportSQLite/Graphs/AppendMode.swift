@@ -6,7 +6,7 @@ import ImportModel
 ///
 /// It is one from its beginning until a record asks for more, another job comes to its tables, or it is settled.
 enum AppendMode {
-    /// Whether a job that begins with a model can be one: it is the first that comes to any of the tables.
+    /// True if a job that begins with a model can be one: it is the first that comes to any of the tables.
     static func isPossible(_ plan: GraphPlan, _ database: Database) throws -> Bool {
         guard plan.isAppendable else { return false }
         for table in plan.layout.tables {

@@ -50,7 +50,7 @@ final class AppendedIdentifiers {
         node.plan.identifier.map { node.plan.entity.attributes[$0].column }
     }
 
-    /// Whether the index of an entity's identifier can wait: its values are the same only if their bytes are, and its table keeps
+    /// True if the index of an entity's identifier can wait: its values are the same only if their bytes are, and its table keeps
     /// them as they are.
     private static func canWait(_ node: GraphPlan.Node, _ plan: GraphPlan, _ database: Database) throws -> Bool {
         let entity = node.plan.entity
@@ -124,7 +124,7 @@ final class AppendedIdentifiers {
         return (hash.high64, hash.low64)
     }
 
-    /// Whether an object of an entity that has no index is new.
+    /// True if an object of an entity that has no index is new.
     ///
     /// It is known then. Otherwise there is an index from now on.
     ///

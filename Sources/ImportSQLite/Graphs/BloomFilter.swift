@@ -32,7 +32,7 @@ package struct BloomFilter {
         return bits < Self.mostBits && count > bits / Self.leastBitsEach ? 2 * count : nil
     }
 
-    /// Whether a row may have this identifier.
+    /// True if a row may have this identifier.
     func mayHave(_ digest: Digest) -> Bool {
         for probe in 0..<Self.probes {
             let bit = (digest.low &+ probe &* (digest.high | 1)) & mask

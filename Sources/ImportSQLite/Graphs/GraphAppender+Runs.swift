@@ -40,7 +40,7 @@ extension GraphAppender {
         }
     }
 
-    /// Whether links wait for rows, or rows for objects, that may come.
+    /// True if links wait for rows, or rows for objects, that may come.
     private func isAwaited() throws -> Bool {
         try statements.exists(
             "SELECT 1 WHERE EXISTS (SELECT 1 FROM _import_link) OR EXISTS (SELECT 1 FROM _import_stub)"

@@ -29,7 +29,7 @@ extension GraphWriter {
         errors.add(own.errors)
     }
 
-    /// Whether a stored object may turn out to be one of a subentity: nothing has said yet what a stub is.
+    /// True if a stored object may turn out to be one of a subentity: nothing has said yet what a stub is.
     package func mayBecome(_ entity: Int, _ stored: Int) -> Bool {
         layout.hierarchy.chain(of: entity).contains(stored)
             && layout.relationships.contains {

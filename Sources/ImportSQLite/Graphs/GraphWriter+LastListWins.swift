@@ -4,7 +4,7 @@ import ImportModel
 
 /// Objects that several lists of one record have: the last one counts, whichever has the object itself.
 extension GraphWriter {
-    /// Whether the links of a relationship are in columns of objects that have identifiers.
+    /// True if the links of a relationship are in columns of objects that have identifiers.
     private func isClaiming(_ relationship: Int) -> Bool {
         let placement = layout.relationships[relationship]
         return [.oneToMany, .oneToOne].contains(placement.shape) && placement.owner != relationship
@@ -79,7 +79,7 @@ extension GraphWriter {
         keepLinksAround(row, batch).union(ownLinks(of: row, batch))
     }
 
-    /// Whether a row is nothing but an element of a list, or the value of a to-one, that imports leave as it is stored.
+    /// True if a row is nothing but an element of a list, or the value of a to-one, that imports leave as it is stored.
     func isPlaceKept(_ row: Int, _ batch: borrowing RowBatch, _ found: LateRejects) -> Bool {
         let (nested, parent) = (batch.graph.nested[row], Int(batch.rows[row].parent))
         guard parent >= 0, nested.relationship >= 0,
@@ -112,7 +112,7 @@ extension GraphWriter {
         }
     }
 
-    /// Whether an object says itself what it refers to, by the relationship that owns the columns.
+    /// True if an object says itself what it refers to, by the relationship that owns the columns.
     ///
     /// - Parameter left: the attributes that its row only seems to state.
     package func states(_ owner: Int, _ row: Int, _ batch: borrowing RowBatch, leaving left: Set<Int>) -> Bool {
@@ -136,7 +136,7 @@ extension GraphWriter {
         return kept
     }
 
-    /// Whether an object is there.
+    /// True if an object is there.
     package func isStored(_ entity: Int, _ key: RowKey) throws -> Bool { try rowID(of: entity, key) != nil }
 
     /// Where an object is; nil where it is not there.

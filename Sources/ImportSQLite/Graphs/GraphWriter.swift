@@ -40,15 +40,15 @@ package final class GraphWriter {
         package var positions: [ListKey: [Int64]] = [:]
         /// The lists that have named objects last, whose own rows refer to what has them.
         var claims: [ClaimKey: Claim] = [:]
-        /// Whether a stored object is of another entity than its own, so that the record is decoded again.
+        /// True if a stored object is of another entity than its own, so that the record is decoded again.
         package var isContradicted = false
 
-        /// Whether something else than its own row has changed an object.
+        /// True if something else than its own row has changed an object.
         func hasUpdated(_ rowID: Int64, _ layout: ModelLayout, _ entity: Int) -> Bool {
             updated.contains { $0.rowID == rowID && layout.home(of: $0.entity) == layout.home(of: entity) }
         }
 
-        /// Whether the record has an object in another list than its owner's since.
+        /// True if the record has an object in another list than its owner's since.
         func hasClaimed(_ key: RowKey, _ form: LinkStatements, from owner: RowKey) -> Bool {
             guard !claims.isEmpty, let claim = claims[ClaimKey(owner: form.owner, key: key)] else { return false }
             return claim.source != owner || claim.row < 0
@@ -210,13 +210,13 @@ package final class GraphWriter {
         return refused
     }
 
-    /// Whether records are expected to fail, as only the stored objects tell what becomes of them.
+    /// True if records are expected to fail, as only the stored objects tell what becomes of them.
     private var mayAlwaysFail: Bool {
         plan.onConflict == .error || plan.nodes.contains(where: \.isShared)
             || layout.relationships.contains { $0.description.onConflict == .error }
     }
 
-    /// Whether a record lacks what a new object needs.
+    /// True if a record lacks what a new object needs.
     private func lacksSomething(_ record: Int, _ batch: borrowing RowBatch) -> Bool {
         guard !batch.insertRejects.isEmpty else { return false }
         let next = record + 1 < batch.graph.records.count ? batch.graph.records[record + 1].row : batch.rows.count
@@ -437,7 +437,7 @@ package final class GraphWriter {
         return list?[nested.position]
     }
 
-    /// Whether what a list leads to may say itself whose it is.
+    /// True if what a list leads to may say itself whose it is.
     private func isStatedByElements(_ relationship: Int) -> Bool {
         guard let inverse = layout.relationships[relationship].inverse else { return false }
         return !layout.relationships[inverse].description.from.isEmpty

@@ -17,7 +17,7 @@ final class ImageGraphCopier {
         /// The entity whose first row id each number in a reference needs, by its index; -1 for none.
         let numbered: Int
         let isOfLinks: Bool
-        /// Whether its rows' identifiers are their row ids.
+        /// True if its rows' identifiers are their row ids.
         let isKeyed: Bool
         /// The entity, where rows are copied as they are: its table's columns are the attributes.
         let whole: EntityDescription?

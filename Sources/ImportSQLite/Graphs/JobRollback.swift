@@ -32,7 +32,7 @@ struct JobRollback {
         return try database.exists("SELECT 1 FROM _import_reversal WHERE job = ?", [job])
     }
 
-    /// Whether a job is done again without some of its records.
+    /// True if a job is done again without some of its records.
     static func hasRefused(_ job: Int64, _ database: Database) throws -> Bool {
         try exists(job, database) && database.exists("SELECT 1 FROM _import_unmet WHERE job = ?", [job])
     }

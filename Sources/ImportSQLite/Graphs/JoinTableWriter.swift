@@ -50,7 +50,7 @@ package final class JoinTableWriter {
         return true
     }
 
-    /// Whether an object has any links.
+    /// True if an object has any links.
     ///
     /// - Parameter own: the first of the cells by which it is referred to; -1 where that is its row id.
     func hasAny(_ own: Int, _ rowID: Int64, _ values: RowValues) throws -> Bool {

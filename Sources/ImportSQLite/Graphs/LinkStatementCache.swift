@@ -102,7 +102,7 @@ extension LinkStatementCache {
         return integers
     }
 
-    /// Whether a statement has a row.
+    /// True if a statement has a row.
     package func exists(_ sql: String, _ parameters: [Parameter] = []) throws -> Bool {
         try integer(sql, parameters) != nil
     }

@@ -19,11 +19,11 @@ package final class LinkStatements {
     let isPositional: Bool
     package let isOneToOne: Bool
     package let isSymmetric: Bool
-    /// Whether the columns are of the object that states it, and refer to others by their row ids.
+    /// True if the columns are of the object that states it, and refer to others by their row ids.
     let isReferring: Bool
-    /// Whether it is a one-to-one that is its own inverse, so that both partners have columns.
+    /// True if it is a one-to-one that is its own inverse, so that both partners have columns.
     let isMirrored: Bool
-    /// Whether its columns are `@parent` in the identifier of the rows that have them.
+    /// True if its columns are `@parent` in the identifier of the rows that have them.
     package let isParent: Bool
     /// The index of the other side's relationship, where that is another one.
     package let inverse: Int?

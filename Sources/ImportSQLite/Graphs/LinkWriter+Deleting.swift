@@ -145,7 +145,7 @@ extension LinkWriter {
 }
 
 extension EntityHierarchy {
-    /// Whether rows of one entity may be rows of the other.
+    /// True if rows of one entity may be rows of the other.
     func isRelated(_ one: Int, _ other: Int) -> Bool {
         chain(of: one).contains(other) || chain(of: other).contains(one)
     }

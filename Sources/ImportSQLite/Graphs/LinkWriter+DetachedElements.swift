@@ -6,7 +6,7 @@ import ImportModel
 ///
 /// Until then it is among the orphans of its list, by its row id.
 extension LinkWriter {
-    /// Whether a later list has left a row out.
+    /// True if a later list has left a row out.
     package func isLeftOut(_ rowID: Int64, _ form: LinkStatements) throws -> Bool {
         guard form.isParent else { return false }
         return try statements.exists(

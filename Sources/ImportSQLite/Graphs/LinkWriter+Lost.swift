@@ -16,7 +16,7 @@ extension LinkWriter {
         }
     }
 
-    /// Whether only the record of the object itself says what is in the list, so that nothing of it comes before.
+    /// True if only the record of the object itself says what is in the list, so that nothing of it comes before.
     private func isOwning(_ relationship: Int) -> Bool {
         let placement = layout.relationships[relationship]
         switch placement.shape {
@@ -29,7 +29,7 @@ extension LinkWriter {
         }
     }
 
-    /// Whether nothing but its row id names an object that has a list.
+    /// True if nothing but its row id names an object that has a list.
     func isNamedByRowID(_ relationship: Int) -> Bool {
         layout.hierarchy.identifier(of: layout.relationships[relationship].entity).isEmpty
     }
@@ -68,7 +68,7 @@ extension LinkWriter {
         }
     }
 
-    /// Whether an element that is known by its row id alone is in its table: another program may have deleted it.
+    /// True if an element that is known by its row id alone is in its table: another program may have deleted it.
     package func isThere(_ rowID: Int64, _ form: LinkStatements) throws -> Bool {
         try statements.exists(form.findElement, [.number(rowID)])
     }

@@ -30,7 +30,7 @@ package final class LinkWriter {
 
     /// The relationships whose lists have elements without an object, which a new one must not inherit.
     var losing: [Int] = []
-    /// Whether the list at hand is to have nothing in it, also where it only adds otherwise.
+    /// True if the list at hand is to have nothing in it, also where it only adds otherwise.
     package var isEmptying = false
 
     private func isReplacing(_ form: LinkStatements) -> Bool { isEmptying || form.description.list == .replace }

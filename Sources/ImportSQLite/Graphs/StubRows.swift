@@ -37,7 +37,7 @@ package final class StubRows {
         ) > 0
     }
 
-    /// Whether the table of an entity has any.
+    /// True if the table of an entity has any.
     func hasAny(of entity: Int) throws -> Bool {
         if let isKnown = known[entity] { return isKnown }
         let sql = "SELECT 1 FROM _import_stub WHERE table_name = ? LIMIT 1"

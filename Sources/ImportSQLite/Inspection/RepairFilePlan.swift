@@ -180,7 +180,7 @@ package final class RepairFilePlan: RetryPlan {
             ])
         }
 
-        /// Whether the record is still the text that was written for what is not JSON.
+        /// True if the record is still the text that was written for what is not JSON.
         ///
         /// As a string it could be taken for a repaired record.
         private func isStillText(_ line: RepairLine, _ rejects: some RejectLookup) throws -> Bool {

@@ -57,7 +57,7 @@ package struct RepairLine {
     /// A reader for records of any depth that a record may have, and the line around them.
     package static func makeReader() -> RecordReader { RecordReader(maxDepth: 100_001) }
 
-    /// Whether `record` is one JSON value that may be in a line as it is.
+    /// True if `record` is one JSON value that may be in a line as it is.
     package static func isJSON(_ record: [UInt8], _ reader: RecordReader) -> Bool {
         guard !record.contains(where: { $0 == 0x0A || $0 == 0x0B || $0 == 0x0C }) else { return false }
         return (record + [0x0A]).withUnsafeBufferPointer { buffer in

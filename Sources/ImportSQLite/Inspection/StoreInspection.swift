@@ -146,7 +146,7 @@ public struct StoreInspection: Sendable {
         public var isPartial: Bool { Int64(record.count) < length }
     }
 
-    /// Whether an import that the store calls running really is.
+    /// True if an import that the store calls running really is.
     package var isLocked: Bool { StoreLock.isHeld(store: store) }
 
     package var noImport: ImportError {

@@ -23,7 +23,7 @@ package struct CommitState: CommitProgress {
     package var totals: [EntityTotals]
     /// The indexes in the job of the entities whose identifiers are not looked at before the end.
     var deferredIdentifiers: Set<Int>
-    /// Whether records are appended to tables that were empty when the job began, without the indexes that links need.
+    /// True if records are appended to tables that were empty when the job began, without the indexes that links need.
     var isAppending: Bool
     /// What is known of objects, while records are appended.
     var cache = AppendCache()

@@ -11,7 +11,7 @@ final class GraphBatchWriter {
     private let writer: GraphWriter
     /// nil where no record of the model can be appended.
     private let appender: GraphAppender?
-    /// Whether it is known which lists have elements without an object; tables that were empty have none.
+    /// True if it is known which lists have elements without an object; tables that were empty have none.
     private var isLostKnown: Bool
 
     /// - Parameter laysOutRows: whether batches have rows and links laid out; the connection then has an `AttachedDatabaseImage`.

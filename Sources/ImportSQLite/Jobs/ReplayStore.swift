@@ -19,7 +19,7 @@ package final class ReplayStore {
         package let source: [StoredValue]
         /// The key of the object that it leads to, or the values by which that is named.
         package let target: [StoredValue]
-        /// Whether the latter.
+        /// True if the latter.
         package let isNamed: Bool
         /// Its index in the list; -1 for none.
         package let position: Int64
@@ -97,7 +97,7 @@ package final class ReplayStore {
     package struct Refusal {
         package let ordinal: Int64
         package let errors: [ImportModel.RecordError]
-        /// Whether they are about the record itself, and have no place yet.
+        /// True if they are about the record itself, and have no place yet.
         package let isOfRecord: Bool
 
         package init(_ ordinal: Int64, _ errors: [ImportModel.RecordError], isOfRecord: Bool) {

@@ -95,7 +95,7 @@ package final class SQLiteDestination: OrderedDestination, RecordDestination {
         try? StoreConnection.closeLast(writer, of: file, leavesWAL: found.leavesWAL)
     }
 
-    /// Whether the store is to be in WAL mode after the import, too.
+    /// True if the store is to be in WAL mode after the import, too.
     private var keepsWAL: Bool {
         get throws {
             guard file != nil else { return false }

@@ -43,7 +43,7 @@ extension StoreSession {
         }
     }
 
-    /// Whether a job has deleted what it was to delete.
+    /// True if a job has deleted what it was to delete.
     private static func isMirrored(_ job: Int64, _ database: Database) throws -> Bool {
         try database.count("_import_mirror", where: "job = \(job) AND is_done") > 0
     }

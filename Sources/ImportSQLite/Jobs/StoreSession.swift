@@ -11,11 +11,11 @@ package final class StoreSession: SQLiteJournalReader {
     package let database: DatabaseQueue
     /// The store's file, which is written as long as it is in its place.
     package let file: StoreFile
-    /// Whether the store is to be in WAL mode afterwards, too.
+    /// True if the store is to be in WAL mode afterwards, too.
     package let keepsWAL: Bool
     /// Finds rows by a predicate; nil where nobody asks for any.
     package var rowSelection: MirrorDeletion.RowSelection?
-    /// Whether the connection is gone, which must not be used any more then.
+    /// True if the connection is gone, which must not be used any more then.
     package private(set) var isClosed = false
 
     private let interruption: Interruption
@@ -68,7 +68,7 @@ package final class StoreSession: SQLiteJournalReader {
         try close(leavesWAL: isFinished == true)
     }
 
-    /// Whether the store has any job; a job that turns out to be impossible is taken out again.
+    /// True if the store has any job; a job that turns out to be impossible is taken out again.
     var holdsJobs: Bool { isClosed ? true : (try? database.read(StoredJob.isAnyThere)) ?? true }
 
     /// One transaction.

@@ -24,7 +24,7 @@ package final class StoreWriter: BatchWriter {
     private var attached: AttachedDatabaseImage?
     /// Keeps what rows were before; nil where the job cannot be undone.
     private var undoLog: UndoLog?
-    /// Whether it is kept which rows the records are about: not where all rows are the job's own.
+    /// True if it is kept which rows the records are about: not where all rows are the job's own.
     private let retainsRows: Bool
     private let interruption: Interruption
 

@@ -14,7 +14,7 @@ extension MirrorDeletion {
         var byRoot: [Int64]
         /// By root, how many objects a delete rule keeps.
         var denied: [Int64]
-        /// Whether rows are gone that are of no entity of the job.
+        /// True if rows are gone that are of no entity of the job.
         var needsRefresh = false
     }
 

@@ -26,7 +26,7 @@ package final class MirrorDeletion {
         /// How many objects are in scope, and how many of these no record had.
         package var scope: Int64 = 0
         package var gone: Int64 = 0
-        /// Whether some of these may not be there any more, and are counted nevertheless.
+        /// True if some of these may not be there any more, and are counted nevertheless.
         var mayCountMore = false
     }
 
@@ -237,13 +237,13 @@ package final class MirrorDeletion {
         roots[place].mayCountMore = false
     }
 
-    /// Whether nothing in a job deletes rows of a root's table before this stage: the root relates to no other, and the table has no
+    /// True if nothing in a job deletes rows of a root's table before this stage: the root relates to no other, and the table has no
     /// triggers.
     private func retainsRowIDs(_ root: Root) throws -> Bool {
         try root.index == nil && !TableConstraints.hasTriggers(database)
     }
 
-    /// Whether nothing is deleted but what is to go.
+    /// True if nothing is deleted but what is to go.
     func deletesNothingElse() throws -> Bool {
         try roots.allSatisfy { $0.index == nil } && !TableConstraints.hasTriggers(database)
     }

@@ -9,7 +9,7 @@ package struct AttributeTerm: PredicateTerm {
     package let attribute: AttributeDescription
     /// Its value, in SQL; NULL where a relationship leads nowhere.
     package let sql: String
-    /// Whether it is an attribute of the record itself.
+    /// True if it is an attribute of the record itself.
     package let isOwn: Bool
     /// The tables that its value depends on beside the record's row, in lower case.
     package let reached: Set<BytewiseString>

@@ -27,7 +27,7 @@ package struct FetchedEntity: Sendable {
         )
     }
 
-    /// Whether other entities have rows in its table.
+    /// True if other entities have rows in its table.
     package var sharesTable: Bool {
         guard let index = stored.index, let layout = graph.layout else { return false }
         return layout.isShared(index)

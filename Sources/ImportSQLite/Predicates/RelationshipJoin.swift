@@ -163,7 +163,7 @@ package struct RelationshipJoin: Sendable {
         }
     }
 
-    /// Whether a row has the key of its destination.
+    /// True if a row has the key of its destination.
     package var isReference: Bool {
         if case .reference = form { return true }
         return false

@@ -12,7 +12,7 @@ final class ImageRowCopier {
     private let plan: EntityPlan
     private var copyRows: OpaquePointer?
     private var lastRowID: OpaquePointer?
-    /// Whether it copies rows as they are, which takes a table whose columns are the attributes.
+    /// True if it copies rows as they are, which takes a table whose columns are the attributes.
     private let copiesAll: Bool
 
     init(_ database: Database, _ statements: TableStatements, _ plan: EntityPlan) throws {
@@ -37,7 +37,7 @@ final class ImageRowCopier {
         sqlite3_finalize(lastRowID)
     }
 
-    /// Whether the table's columns are the entity's attributes, in name, order and type: SQLite copies rows as they are
+    /// True if the table's columns are the entity's attributes, in name, order and type: SQLite copies rows as they are
     /// then.
     static func hasJust(_ entity: EntityDescription, _ database: Database) throws -> Bool {
         let columns = try StoredTable(entity.table, database).columns

@@ -82,7 +82,7 @@ final class RowFinder {
         return try stepToRow(selectRow)
     }
 
-    /// Whether the object next to the last one has the identifier, byte for byte; then `found` is on it.
+    /// True if the object next to the last one has the identifier, byte for byte; then `found` is on it.
     private func isNext(_ values: RowValues, _ places: [Int]) throws -> Bool {
         sqlite3_bind_int64(selectRow, 1, lastFound &+ 1)
         guard try stepToRow(selectRow) else { return false }
@@ -105,7 +105,7 @@ final class RowFinder {
             ? (values.cells[places[attribute]], values) : (plan.defaults[attribute], values.absent)
     }
 
-    /// Whether there is a row, on which `found` is now; else the statement is reset.
+    /// True if there is a row, on which `found` is now; else the statement is reset.
     private func stepToRow(_ statement: OpaquePointer?) throws -> Bool {
         let code = sqlite3_step(statement)
         found = statement
@@ -115,7 +115,7 @@ final class RowFinder {
         return false
     }
 
-    /// Whether the object that was found has just this value in a column.
+    /// True if the object that was found has just this value in a column.
     func isEqual(_ cell: Cell, _ values: RowValues, at column: Int32) -> Bool {
         let type = sqlite3_column_type(found, column)
         switch cell.tag {

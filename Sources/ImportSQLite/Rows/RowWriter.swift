@@ -39,7 +39,7 @@ package final class RowWriter {
     var identifierWidth: Int { identifier.count }
     /// Attributes that the next row leaves as they are stored.
     package var unchanged: Set<Int> = []
-    /// Whether the next row makes an object of one that is there for references to it alone: it has all that a new one has.
+    /// True if the next row makes an object of one that is there for references to it alone: it has all that a new one has.
     var fillsStub = false
     /// The masks of the rows written, while rows with the same identifier are made one only at the end.
     ///

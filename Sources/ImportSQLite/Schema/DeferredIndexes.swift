@@ -61,10 +61,10 @@ enum DeferredIndexes {
         }
     }
 
-    /// Whether a job has dropped any that are not there again.
+    /// True if a job has dropped any that are not there again.
     static func exist(job: Int64, _ database: Database) throws -> Bool { try has("job = ?", [job], database) }
 
-    /// Whether one with this name is to be made again.
+    /// True if one with this name is to be made again.
     static func holds(_ name: String, _ database: Database) throws -> Bool {
         try has("name = ? COLLATE NOCASE", [name], database)
     }

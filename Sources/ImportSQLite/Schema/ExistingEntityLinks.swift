@@ -46,7 +46,7 @@ struct ExistingEntityLinks {
         layout = model.isFlat ? nil : try? ModelLayout(model)
     }
 
-    /// Whether a relationship is one that inference makes: a list of objects that belong to the one around them.
+    /// True if a relationship is one that inference makes: a list of objects that belong to the one around them.
     private static func isList(_ relationship: RelationshipDescription, to destination: EntityDescription) -> Bool {
         guard relationship.isToMany, relationship.inverse == nil, relationship.from.count == 1,
             case .value = relationship.from[0]
@@ -62,7 +62,7 @@ struct ExistingEntityLinks {
         return table?.columns.filter { $0.role != .attribute }.map(\.name) ?? []
     }
 
-    /// Whether the rows of an entity without identifier have a key of their own.
+    /// True if the rows of an entity without identifier have a key of their own.
     func hasRowID(_ entity: EntityDescription) -> Bool {
         guard let layout, let index = layout.hierarchy.index(of: entity.name) else { return false }
         return layout.rowIDColumn(of: index) != nil

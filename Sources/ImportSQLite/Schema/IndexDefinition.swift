@@ -44,7 +44,7 @@ package struct IndexDefinition {
             + "(\(columns.joined(separator: ", ")))"
     }
 
-    /// Whether it can be made: its table is there, and nothing has its name.
+    /// True if it can be made: its table is there, and nothing has its name.
     ///
     /// Somebody may have made it again already, or have done away with the table.
     package func isMissing(_ database: Database) throws -> Bool {

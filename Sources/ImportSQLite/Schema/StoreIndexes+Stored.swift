@@ -70,7 +70,7 @@ extension StoreIndexes {
         return [name]
     }
 
-    /// Whether an index over all rows, or the row id itself, is on just these columns in this order.
+    /// True if an index over all rows, or the row id itself, is on just these columns in this order.
     private static func hasIndex(_ columns: [String], on table: String, _ database: Database) throws -> Bool {
         let table = try StoredTable(table, database)
         return [table.rowIDColumn].compactMap(\.self).folded == columns.folded

@@ -6,7 +6,7 @@ import ImportModel
 /// Such a table is kept in the order of its primary key, which takes many times as long while links come in another order. Then
 /// links are rows in the order in which they come, until they are sorted at the end.
 extension StoreSchema {
-    /// Whether the links of a table come in another order than it has: identifiers of objects ascend at most where they are single
+    /// True if the links of a table come in another order than it has: identifiers of objects ascend at most where they are single
     /// integers.
     private static func areUnordered(_ table: TableDescription, _ layout: ModelLayout) -> Bool {
         let making = layout.relationships.indices.first {
@@ -31,7 +31,7 @@ extension StoreSchema {
         for table in layout.tables where try isUnordered(table, database) { try sortLinks(of: table, database) }
     }
 
-    /// Whether a table of links was made for records that are appended, and not sorted yet.
+    /// True if a table of links was made for records that are appended, and not sorted yet.
     static func isUnordered(_ table: TableDescription, _ database: Database) throws -> Bool {
         guard table.isJoin else { return false }
         let stored = try StoredTable(table.name, database)

@@ -173,7 +173,7 @@ extension StoreSchema {
 }
 
 extension StoredTable {
-    /// Whether it has an index over all rows on just these columns in this order.
+    /// True if it has an index over all rows on just these columns in this order.
     fileprivate func hasIndex(on columns: [String], isUnique: Bool) -> Bool {
         indexes.contains { !$0.isPartial && $0.names == columns.folded && (!isUnique || $0.isUnique) }
     }

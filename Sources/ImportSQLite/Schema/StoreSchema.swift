@@ -99,7 +99,7 @@ package enum StoreSchema {
         return free
     }
 
-    /// Whether an import has made a table and it never had a row, nor got an index or a trigger from anybody else.
+    /// True if an import has made a table and it never had a row, nor got an index or a trigger from anybody else.
     static func isStillEmpty(_ table: String, _ database: Database) throws -> Bool {
         guard try database.hasTable("_import_entity"), try !BookkeepingSchema.hasRows(table, database) else {
             return false
@@ -118,7 +118,7 @@ package enum StoreSchema {
         ) ?? false
     }
 
-    /// Whether something has this name, or is to have it again.
+    /// True if something has this name, or is to have it again.
     package static func isTaken(_ name: String, _ database: Database) throws -> Bool {
         let isThere = try Bool.fetchOne(
             database,

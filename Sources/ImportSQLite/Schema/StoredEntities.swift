@@ -12,7 +12,7 @@ package enum StoredEntities {
         package var identifier: [String] = []
         /// The columns, in lower case, that the last given model with them says every record has.
         var required: Set<BytewiseString> = []
-        /// Whether a person has given a model of it, rather than leaving it to inference.
+        /// True if a person has given a model of it, rather than leaving it to inference.
         package var isGiven = false
     }
 

@@ -106,7 +106,7 @@ package struct StoredGraph: Sendable {
     /// An entity of a layout.
     package func entity(at index: Int) -> Entity? { places[index].map { entities[$0] } }
 
-    /// Whether the store has these columns of a table.
+    /// True if the store has these columns of a table.
     package func has(_ names: [String], of table: String) -> Bool {
         guard let known = columns[ExistingEntity.folded(table)] else { return false }
         return names.allSatisfy { known.contains(ExistingEntity.folded($0)) }

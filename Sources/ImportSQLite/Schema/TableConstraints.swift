@@ -7,19 +7,19 @@ import ImportModel
 ///
 /// A row that breaks one makes its record a reject. Foreign keys are not looked at while importing.
 package struct TableConstraints {
-    /// Whether the table may refuse a row that fits the model.
+    /// True if the table may refuse a row that fits the model.
     let canRefuse: Bool
-    /// Whether it may compare texts otherwise than by their bytes.
+    /// True if it may compare texts otherwise than by their bytes.
     let mayCollate: Bool
     /// The texts of all triggers that may have a say, which are all of the store's where the table has any.
     private let triggers: [String]
-    /// Whether the table has triggers; asked for with every row.
+    /// True if the table has triggers; asked for with every row.
     package let hasTriggers: Bool
 
     /// The defaults of the table's own, which hold where a record lacks the column's key: expressions, by the columns in lower case.
     package let defaults: [String: String]
 
-    /// Whether any table of the store has triggers.
+    /// True if any table of the store has triggers.
     package static func hasTriggers(_ database: Database) throws -> Bool {
         try database.exists("SELECT 1 FROM main.sqlite_master WHERE type = 'trigger'")
     }

@@ -10,7 +10,7 @@ package struct TrackedTable {
     /// The columns that are kept: those that have values of their own.
     package let columns: [String]
     package let hasRowID: Bool
-    /// Whether the row id is a column, and so the object's own.
+    /// True if the row id is a column, and so the object's own.
     package let hasOwnRowID: Bool
     /// The unique columns by which an object is found whatever its row id is; empty where there are none.
     package let identity: [String]

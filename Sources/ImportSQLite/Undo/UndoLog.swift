@@ -17,7 +17,7 @@ package final class UndoLog {
         package let key: RowKey
         /// Its row id; nil in a table without.
         package let rowID: Int64?
-        /// Whether it was there at the last commit.
+        /// True if it was there at the last commit.
         package let wasThere: Bool
         package let isThere: Bool
     }
@@ -51,7 +51,7 @@ package final class UndoLog {
         }
     }
 
-    /// Whether what a job has done was kept, and is not forgotten.
+    /// True if what a job has done was kept, and is not forgotten.
     package static func exists(_ job: Int64, _ database: Database) throws -> Bool {
         let row = try BookkeepingRow.first(database, "has_log", from: "_import_change", of: job)
         return try row?.flag("has_log") ?? false

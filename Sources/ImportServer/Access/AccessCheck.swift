@@ -45,7 +45,7 @@ struct AccessCheck: Sendable {
         return nil
     }
 
-    /// Whether a browser says that no other site has made it ask; only the page itself may be the goal of a link.
+    /// True if a browser says that no other site has made it ask; only the page itself may be the goal of a link.
     private func isOwnSite(_ request: Request) -> Bool {
         guard let site = request.headers["sec-fetch-site"]?.lowercased() else { return true }
         return ["same-origin", "none"].contains(site) || request.path == "/"

@@ -16,14 +16,14 @@ struct AccessToken: Sendable {
         cookie = "importer_\(port)"
     }
 
-    /// Whether a text is the token, in a time that does not depend on how much of it is.
+    /// True if a text is the token, in a time that does not depend on how much of it is.
     func isSame(as other: String) -> Bool {
         let (one, other) = (Array(text.utf8), Array(other.utf8))
         guard one.count == other.count else { return false }
         return zip(one, other).reduce(UInt8(0)) { $0 | $1.0 ^ $1.1 } == 0
     }
 
-    /// Whether a request has it, in its cookie or as `Authorization: Bearer`.
+    /// True if a request has it, in its cookie or as `Authorization: Bearer`.
     func isIn(_ request: Request) -> Bool {
         if let given = request.headers["authorization"], given.lowercased().hasPrefix("bearer ") {
             return isSame(as: String(given.dropFirst(7)))

@@ -8,7 +8,7 @@ struct AllowedHosts: Sendable {
     /// Further names, each with or without a port.
     let others: [String]
 
-    /// Whether a request with this `Host` is for this server.
+    /// True if a request with this `Host` is for this server.
     func allows(host: String?) -> Bool {
         guard let host = host?.lowercased(), let (name, port) = Self.split(host) else { return false }
         for other in others.map({ $0.lowercased() }) where other == host || other == name && port == nil { return true }
@@ -19,7 +19,7 @@ struct AllowedHosts: Sendable {
         return name == address.lowercased() || isLoopback && ["localhost", "127.0.0.1", "::1"].contains(name)
     }
 
-    /// Whether a page of this origin may ask: one that this server has sent, by whichever of its names.
+    /// True if a page of this origin may ask: one that this server has sent, by whichever of its names.
     ///
     /// - Parameters:
     ///   - origin: what the request has as `Origin`; nil where it has none.
@@ -32,12 +32,12 @@ struct AllowedHosts: Sendable {
         return others.contains { $0.lowercased() == host } && origin == "https://\(host)"
     }
 
-    /// Whether only programs of this machine can ask at an address.
+    /// True if only programs of this machine can ask at an address.
     static func isLoopback(_ address: String) -> Bool {
         address == "::1" || address == "localhost" || address.hasPrefix("127.") && ServerOptions.isAddress(address)
     }
 
-    /// Whether an address means all of the machine's.
+    /// True if an address means all of the machine's.
     static func isWildcard(_ address: String) -> Bool { address == "0.0.0.0" || address == "::" }
 
     /// A host as `Host` has it, without the brackets around an address of IPv6; nil where it is none.

@@ -11,7 +11,7 @@ package struct ServerOptions: Sendable {
     package var address = "127.0.0.1"
     /// Names by which a proxy is asked for it.
     package var hosts: [String] = []
-    /// Whether values and records' bytes stay hidden.
+    /// True if values and records' bytes stay hidden.
     package var hidesValues = false
     /// The progress of the import in this process; nil for none.
     package var progress: ImportProgress?
@@ -23,7 +23,7 @@ package struct ServerOptions: Sendable {
         self.store = store
     }
 
-    /// Whether a text is an address of IPv4 or IPv6, or `localhost`.
+    /// True if a text is an address of IPv4 or IPv6, or `localhost`.
     package static func isAddress(_ text: String) -> Bool {
         var four = in_addr()
         var six = in6_addr()

@@ -4,7 +4,7 @@ import Importer
 
 /// A stored value for a page: numbers that JavaScript would round are texts, and so is JSON.
 struct ValueJSON: Sendable {
-    /// Whether every value stays hidden.
+    /// True if every value stays hidden.
     let hidesValues: Bool
 
     /// - Parameter isCut: whether it is only the beginning of the value.

@@ -25,7 +25,7 @@ extension ChunkDirectory {
         return name == file || name == temporaryName(file) ? number : nil
     }
 
-    /// Whether this is the name of a chunk file, whole or partial, that a manifest has reserved.
+    /// True if this is the name of a chunk file, whole or partial, that a manifest has reserved.
     package func isReserved(_ name: String, by numbers: ReservedChunkNumbers) -> Bool {
         Self.number(name).map(numbers.contains) ?? false
     }
@@ -56,7 +56,7 @@ extension ChunkDirectory {
         if DeviceAndInode(link: path) == number { rmdir(path) }
     }
 
-    /// Whether the file at `path` is in this very directory.
+    /// True if the file at `path` is in this very directory.
     package func holds(fileAt path: String) -> Bool {
         guard let slash = path.lastIndex(of: "/") else { return DeviceAndInode(".") == number }
         let folder = path[..<slash]

@@ -7,7 +7,7 @@ import Synchronization
 package final class ChunkDirectory: Sendable {
     /// As given, for messages.
     package let path: String
-    /// Whether this object has made the directory.
+    /// True if this object has made the directory.
     package let isMade: Bool
     /// Its device and inode.
     package let number: DeviceAndInode
@@ -146,7 +146,7 @@ package final class ChunkDirectory: Sendable {
         return try bytes.withUnsafeMutableBytes { try file.read(into: $0) } == size
     }
 
-    /// Whether the chunk file of `entry` is there with its size and checksum.
+    /// True if the chunk file of `entry` is there with its size and checksum.
     ///
     /// A chunk without records needs no file.
     package func isIntact(_ entry: ChunkEntry) throws -> Bool {

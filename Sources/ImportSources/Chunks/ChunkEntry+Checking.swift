@@ -1,5 +1,5 @@
 extension ChunkEntry {
-    /// Whether the entry makes sense as the next one of a manifest: files are not to be trusted, also our own.
+    /// True if the entry makes sense as the next one of a manifest: files are not to be trusted, also our own.
     ///
     /// - Parameters:
     ///   - before: the entry before; nil for the first one.
@@ -29,7 +29,7 @@ extension ChunkEntry {
     private static let mostBytes: Int64 = 1 << 62
     private static let mostRecords: Int64 = 1 << 61
 
-    /// Whether what is beside the lines has room between `firstByte` and `endByte`.
+    /// True if what is beside the lines has room between `firstByte` and `endByte`.
     private var isWithinRange: Bool {
         var room = endByte - firstByte
         for gap in gaps {

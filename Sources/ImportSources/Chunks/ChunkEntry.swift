@@ -54,7 +54,7 @@ package struct ChunkEntry: Sendable, Hashable, Codable {
     package let outside: [String: Int64]
     /// What a fresh parser needs to continue from `endByte`.
     package let end: SplitPosition
-    /// Whether the source ended, whole, at `endByte`, or no record after it is wanted.
+    /// True if the source ended, whole, at `endByte`, or no record after it is wanted.
     package let isLast: Bool
 
     /// A run of equal values: `[count, value]` in JSON.

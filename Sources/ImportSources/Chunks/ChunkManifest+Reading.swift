@@ -29,7 +29,7 @@ extension ChunkManifest {
     package struct Damage: Sendable, Hashable {
         /// Counts from 1.
         package let line: Int
-        /// Whether it breaks off at the end of the file, as when a process is killed while it writes.
+        /// True if it breaks off at the end of the file, as when a process is killed while it writes.
         package let isTorn: Bool
 
         /// What it means for those who need all of the manifest at `path`.
@@ -72,7 +72,7 @@ extension ChunkManifest {
 }
 
 extension ChunkDirectory {
-    /// Whether its chunks are those that were cut for a job.
+    /// True if its chunks are those that were cut for a job.
     ///
     /// - Parameters:
     ///   - token: the job's; nil for chunks that `split` has cut.

@@ -21,7 +21,7 @@ package enum ManifestLine {
         return line + checkPrefix + check.utf8 + checkSuffix + [UInt8(ascii: "\n")]
     }
 
-    /// Whether a line, without its line break, has the checksum at its end that is its own.
+    /// True if a line, without its line break, has the checksum at its end that is its own.
     package static func isSound(_ line: ArraySlice<UInt8>) -> Bool {
         let end = line.suffix(checkLength)
         let digest = line.dropLast(checkLength).withUnsafeBytes { XXH3Hasher.digest(of: $0) }

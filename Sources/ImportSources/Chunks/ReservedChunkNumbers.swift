@@ -13,7 +13,7 @@ package struct ReservedChunkNumbers: Sendable, Hashable {
 
     package init() {}
 
-    /// Whether the chunk's name is reserved.
+    /// True if the chunk's name is reserved.
     package func contains(_ number: Int) -> Bool {
         ranges.last { $0.lowerBound <= number }?.contains(number) ?? false
     }

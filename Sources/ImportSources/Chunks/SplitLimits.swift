@@ -13,10 +13,10 @@ package struct SplitLimits: Sendable, Hashable {
     /// How many records of each record path of a source are taken after these at most, from 0; nil for all.
     package var limit: Int64?
 
-    /// Whether the records of each path must be counted.
+    /// True if the records of each path must be counted.
     package var areCounted: Bool { skip > 0 || limit != nil }
 
-    /// Whether a source with `paths` record paths is not read any further once it has given `records` records.
+    /// True if a source with `paths` record paths is not read any further once it has given `records` records.
     package func isReached(records: Int64, paths: Int) -> Bool {
         guard let limit else { return false }
         let (wanted, isTooMany) = limit.multipliedReportingOverflow(by: Int64(paths))

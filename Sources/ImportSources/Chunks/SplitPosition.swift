@@ -25,7 +25,7 @@ package struct SplitPosition: Sendable, Hashable, Codable {
     /// The beginning of a source.
     package static let start = SplitPosition()
 
-    /// Whether it can be a position in a source, where it was read from somewhere.
+    /// True if it can be a position in a source, where it was read from somewhere.
     package var isSound: Bool {
         let numbers = [byteOffset, lineBreaks, lineStart] + (recordsBefore ?? [])
         return numbers.allSatisfy { (0...(1 << 53)).contains($0) } && lineStart <= byteOffset

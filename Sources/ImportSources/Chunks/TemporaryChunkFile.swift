@@ -9,7 +9,7 @@ final class TemporaryChunkFile {
     private let name: String
     private let temporary: String
     private let file: ChunkFile
-    /// Whether it is written over a file that is done with, which may be longer.
+    /// True if it is written over a file that is done with, which may be longer.
     private let isReused: Bool
     private var isOpen = true
     private let hasher = XXH3Hasher()

@@ -71,10 +71,10 @@ extension ShapeDetector {
         }
     }
 
-    /// Whether nothing is in a container.
+    /// True if nothing is in a container.
     private func isEmpty(_ container: Int) -> Bool { Int(tape.tokens[container].next) == container + 1 }
 
-    /// Whether an array of objects describes the columns of rows: by its key, and as each says a name and a type.
+    /// True if an array of objects describes the columns of rows: by its key, and as each says a name and a type.
     func describesColumns(_ candidate: Candidate) -> Bool {
         guard candidate.kind == .array, case .key(let name)? = candidate.path.steps.dropLast().last,
             ["meta", "col", "field", "schema", "head"].contains(where: name.lowercased().contains)
@@ -84,10 +84,10 @@ extension ShapeDetector {
             && keys.contains { ["name", "id", "label", "field", "column", "fieldname", "column_name"].contains($0) }
     }
 
-    /// Whether this is an array, and more than half of its elements are objects.
+    /// True if this is an array, and more than half of its elements are objects.
     package func isArrayOfObjects(_ value: Int) -> Bool { isArray(value, of: .object) }
 
-    /// Whether this is an array, and more than half of its elements are of a kind.
+    /// True if this is an array, and more than half of its elements are of a kind.
     private func isArray(_ value: Int, of kind: JSONKind) -> Bool {
         guard tape.tokens[value].kind == .array else { return false }
         let elements = children(of: value, limit: Self.judgedChildren)
@@ -132,7 +132,7 @@ extension ShapeDetector {
 
     // MARK: Known record paths
 
-    /// Whether records like those of other sources are at a record path, or its collection is there and empty.
+    /// True if records like those of other sources are at a record path, or its collection is there and empty.
     package func leads(to path: RecordPath) -> Bool {
         let found = topLevelValues.prefix(Self.judgedLines).map { self.values(at: path.steps[...], in: $0) }
         let values = found.flatMap { $0 ?? [] }
@@ -197,7 +197,7 @@ extension ShapeDetector {
         return found
     }
 
-    /// Whether these objects have most of their keys in common.
+    /// True if these objects have most of their keys in common.
     ///
     /// A key is common if more than half of the objects have it; more than half of all the keys that are in the objects
     /// must be common ones.

@@ -2,7 +2,7 @@ import Foundation
 import ImportModel
 
 extension ShapeDetector {
-    /// Whether the sample is NDJSON: a value on each line, a few broken ones aside.
+    /// True if the sample is NDJSON: a value on each line, a few broken ones aside.
     ///
     /// What is sound JSON is NDJSON only if every line is a value by itself, or else a pretty-printed value would be torn
     /// apart. What is not may be NDJSON with broken lines.
@@ -33,14 +33,14 @@ package struct LineCount {
     private(set) var isFirstValue = false
     /// Where the last line begins that is not one value.
     private(set) var lastBroken: Int?
-    /// Whether a line begins with a text that another one touches: CSV doubles quotes.
+    /// True if a line begins with a text that another one touches: CSV doubles quotes.
     private(set) var haveTouchingTexts = false
-    /// Whether the first line is an opening bracket alone, as in a pretty-printed document.
+    /// True if the first line is an opening bracket alone, as in a pretty-printed document.
     private(set) var isFirstBracket = false
     /// Just past the first lines, of which a few tell what the others are.
     private(set) var judgedEnd = 0
 
-    /// Whether there are several, and each that is all there is a value.
+    /// True if there are several, and each that is all there is a value.
     var areValues: Bool { begun >= 2 && ended >= 1 && values == ended && lastBroken == nil }
 
     package init(_ text: [UInt8], isWhole: Bool) {
@@ -82,7 +82,7 @@ package struct LineCount {
         }
     }
 
-    /// Whether the text that a line begins with ends where another one begins.
+    /// True if the text that a line begins with ends where another one begins.
     private static func textsTouch(in line: ByteView) -> Bool {
         let text = line.buffer.drop { ShapeDetector.isWhiteSpace($0) }.dropFirst()
         var index = text.startIndex

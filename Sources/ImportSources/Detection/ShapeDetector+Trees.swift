@@ -77,7 +77,7 @@ extension ShapeDetector {
         Int(tape.tokens[key].length) == name.count && keyBytes(key) == name
     }
 
-    /// Whether the smaller one of two sets of keys that most of the objects have is mostly in the other one.
+    /// True if the smaller one of two sets of keys that most of the objects have is mostly in the other one.
     private func haveSameShape(_ objects: [Int], _ others: [Int], but key: Int) -> Bool {
         let name = keyBytes(key)
         let (one, other) = (commonKeys(of: objects).subtracting([name]), commonKeys(of: others).subtracting([name]))

@@ -19,7 +19,7 @@ package struct ShapeDetector {
         package var keys: Set<BytewiseString> = []
         /// Keys that lead to what records hold, where that is known: no record path begins with them.
         package var nested: [[String]] = []
-        /// Whether a model says what is in the records.
+        /// True if a model says what is in the records.
         package var hasModel = false
 
         package init(
@@ -64,7 +64,7 @@ package struct ShapeDetector {
         package let kind: Kind
         /// How many elements or members were seen.
         package let count: Int
-        /// Whether these were all; otherwise there are more past the sample.
+        /// True if these were all; otherwise there are more past the sample.
         package let isWhole: Bool
         /// How many of the sample's bytes it takes.
         package let bytes: Int
@@ -101,7 +101,7 @@ package struct ShapeDetector {
     package let tape: RecordTape
     /// The tokens of the values at the top level.
     let topLevelValues: [Int]
-    /// Whether the sample is JSON as far as it goes.
+    /// True if the sample is JSON as far as it goes.
     package let isSound: Bool
 
     /// What is known besides.
@@ -244,7 +244,7 @@ package struct ShapeDetector {
         .found(layout: .stream, paths: [RecordPath(steps: [.anyElement])], reason: reason)
     }
 
-    /// Whether two thirds of these, but for empty ones, are arrays of objects, as when files of arrays are joined.
+    /// True if two thirds of these, but for empty ones, are arrays of objects, as when files of arrays are joined.
     private func areArraysOfObjects(_ values: [Int]) -> Bool {
         let judged = values.prefix(Self.judgedLines).filter { value in
             tape.tokens[value].kind != .array || !children(of: value, limit: 1).isEmpty

@@ -5,7 +5,7 @@ public enum DeletionLimit: Sendable, Hashable, Codable {
     /// A percentage of the objects in scope, from 0 to 100.
     case percent(Double)
 
-    /// Whether it allows as many of these objects.
+    /// True if it allows as many of these objects.
     ///
     /// - Parameter limit: nil for 10 percent, and ten objects in any case.
     package static func allows(_ deleted: Int64, of scope: Int64, _ limit: DeletionLimit?) -> Bool {
@@ -16,7 +16,7 @@ public enum DeletionLimit: Sendable, Hashable, Codable {
         }
     }
 
-    /// Whether its number is in its range, which that of a damaged store may not be.
+    /// True if its number is in its range, which that of a damaged store may not be.
     package var isSound: Bool {
         switch self {
         case .count(let count): count >= 0

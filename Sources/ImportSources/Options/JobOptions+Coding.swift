@@ -21,7 +21,7 @@ extension ModelDescription: Codable {
 }
 
 extension ErrorLimit {
-    /// Whether its number is in its range, which that of a damaged store may not be.
+    /// True if its number is in its range, which that of a damaged store may not be.
     package var isSound: Bool {
         switch self {
         case .count(let count): count >= 0

@@ -2,10 +2,10 @@ import ImportModel
 
 /// What gets the tokens of a value that is plainly JSON, in their order.
 protocol FastJSONHandler {
-    /// Whether a line feed is white space, and not what stops every loop.
+    /// True if a line feed is white space, and not what stops every loop.
     static var spaceHasLineFeeds: Bool { get }
 
-    /// Whether there is room for two more tokens.
+    /// True if there is room for two more tokens.
     var hasRoom: Bool { get }
 
     /// White space with a CR or LF was passed.
@@ -183,7 +183,7 @@ enum FastJSON {
         }
     }
 
-    /// Whether these are the bytes of `word`, the first one lowest.
+    /// True if these are the bytes of `word`, the first one lowest.
     @inline(__always)
     private static func literal(
         _ bytes: UnsafePointer<UInt8>,

@@ -25,7 +25,7 @@ package enum JSONOutput {
         }
     }
 
-    /// Whether a text is a JSON value on one line, as stored JSON is; another program may have written something else.
+    /// True if a text is a JSON value on one line, as stored JSON is; another program may have written something else.
     ///
     /// - Parameter text: as SQLite has it, with a NUL after its end.
     package static func isValue(_ text: UnsafeBufferPointer<UInt8>) -> Bool {

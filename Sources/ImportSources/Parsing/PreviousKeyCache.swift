@@ -14,7 +14,7 @@ package final class PreviousKeyCache {
         /// How many of them are the key's own, without its quotes.
         fileprivate(set) var ownCount = 0
 
-        /// Whether it is at `bytes`, of which `mostBytes` can be read.
+        /// True if it is at `bytes`, of which `mostBytes` can be read.
         @inline(__always)
         func stands(at bytes: UnsafePointer<UInt8>) -> Bool {
             let differences = (PreviousKeyCache.words(bytes) ^ self.bytes) & mask

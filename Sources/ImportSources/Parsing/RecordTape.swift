@@ -10,7 +10,7 @@ import ImportModel
     @usableFromInline package struct Token {
         /// The value's kind; a key is a string.
         @usableFromInline package let kind: JSONKind
-        /// Whether a string or key has a backslash.
+        /// True if a string or key has a backslash.
         @usableFromInline package let hasEscapes: Bool
         /// The token's first byte; for strings and keys the first one inside of the quotes.
         @usableFromInline package let start: UInt32

@@ -16,7 +16,7 @@ struct TokenLocator {
     var lastEnd = -1
     /// What follows the last token of the pieces before.
     private(set) var tail = TrailingToken()
-    /// Whether yajl was not given all bytes of the token at hand.
+    /// True if yajl was not given all bytes of the token at hand.
     private var isShortened = false
 
     /// The offset in the source of a place in the piece.
@@ -65,7 +65,7 @@ struct TokenLocator {
 
     // MARK: Tokens
 
-    /// Whether yajl has parsed all bytes of the token after the last one.
+    /// True if yajl has parsed all bytes of the token after the last one.
     var tokenIsWhole: Bool { !isShortened || lastEnd >= 0 }
 
     /// Where the token that ended at `lastEnd` or, if that is older, the one after it begins, as an offset in the source.
@@ -107,7 +107,7 @@ struct TokenLocator {
         return token
     }
 
-    /// Whether the token that ended at `lastEnd` is an opening bracket; one that ended with the piece before is a number.
+    /// True if the token that ended at `lastEnd` is an opening bracket; one that ended with the piece before is a number.
     private var lastOpens: Bool {
         lastEnd > 0 && (bytes[lastEnd - 1] == UInt8(ascii: "{") || bytes[lastEnd - 1] == UInt8(ascii: "["))
     }

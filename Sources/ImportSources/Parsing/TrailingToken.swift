@@ -16,7 +16,7 @@ package struct TrailingToken {
     package private(set) var kind = Kind.literal
     /// In a string: how many more bytes an escape at the end asks for; after a backslash 1.
     private(set) var escapeRest = 0
-    /// Whether the last token that ended was a key, a scalar or a closing bracket, and no separator follows it.
+    /// True if the last token that ended was a key, a scalar or a closing bracket, and no separator follows it.
     private var isBehindValue = false
     private var isAfterBackslash = false
     /// In a number: what its last byte was.
@@ -56,7 +56,7 @@ package struct TrailingToken {
             }
         }
 
-        /// Whether any number of digits may follow.
+        /// True if any number of digits may follow.
         var takesDigits: Bool { self == .integer || self == .fraction || self == .exponentDigits }
     }
 

@@ -7,7 +7,7 @@ package final class ArchiveReader: ByteStream {
     /// What is wrong with the data.
     package struct Damage: Error {
         package let reason: String
-        /// Whether they break off and are sound as far as they go.
+        /// True if they break off and are sound as far as they go.
         package var isCut = false
         /// What to do about it.
         package var advice: MessageText =
@@ -173,7 +173,7 @@ private final class ArchiveInput {
     private let stream: any ByteStream
     private let seekable: DescriptorStream?
     private var block = [UInt8](repeating: 0, count: 64 << 10)
-    /// Whether the last bytes are those of a tar's end mark.
+    /// True if the last bytes are those of a tar's end mark.
     private(set) var endsWithZeros = true
     /// Where libarchive reads: it keeps the address until the next read.
     private let lent: UnsafeMutableRawBufferPointer

@@ -39,7 +39,7 @@ enum CompressedFormat: String {
         bytes.count >= 4 && bytes[0] & 0xF0 == 0x50 && bytes[1..<4].elementsEqual([0x2A, 0x4D, 0x18])
     }
 
-    /// Whether it has the sum of a tar header's bytes, those of the sum as blanks: the oldest tar has no other mark.
+    /// True if it has the sum of a tar header's bytes, those of the sum as blanks: the oldest tar has no other mark.
     private static func hasTarSum(_ bytes: [UInt8]) -> Bool {
         guard bytes.count == headLength else { return false }
         let digits = bytes[148..<156].drop { $0 == 0x20 }.prefix { $0 & 0xF8 == 0x30 }

@@ -26,7 +26,7 @@ package final class DescriptorStream: ByteStream {
         self.wake = wake
     }
 
-    /// Whether `seek` works: regular files only.
+    /// True if `seek` works: regular files only.
     var isSeekable: Bool { wake == nil }
 
     package func read(into block: inout [UInt8]) throws -> Int {

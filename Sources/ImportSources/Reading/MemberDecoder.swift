@@ -21,9 +21,9 @@ struct DecodedStep {
     let taken: Int
     /// How many bytes of the output it has filled.
     let given: Int
-    /// Whether the member is at its end and has passed its checks.
+    /// True if the member is at its end and has passed its checks.
     let isEnd: Bool
-    /// Whether all that the member has given so far has passed a check.
+    /// True if all that the member has given so far has passed a check.
     var isChecked = false
 }
 

@@ -35,7 +35,7 @@ final class PeekedStream: ByteStream {
         return head[taken...].prefix(count)
     }
 
-    /// Whether the stream is known to end, undamaged, after what was looked at.
+    /// True if the stream is known to end, undamaged, after what was looked at.
     var isPeekedToEnd: Bool { isAtEnd }
 
     /// Passes over bytes that were looked at.

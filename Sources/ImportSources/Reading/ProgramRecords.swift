@@ -28,7 +28,7 @@ package final class ProgramRecords: Sendable {
         stream = { RecordTaskStream(records, interruption: $0) }
     }
 
-    /// Whether a source of this name is one of a program's records, which nobody else can open.
+    /// True if a source of this name is one of a program's records, which nobody else can open.
     package static func isName(_ name: String) -> Bool { name.hasPrefix(prefix) }
 
     /// The records from the first one on.

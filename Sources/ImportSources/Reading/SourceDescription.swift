@@ -16,7 +16,7 @@ package struct SourceDescription: Sendable, Hashable, Codable {
     package var changed: Int64?
     /// The file's number on its disk (`st_ino`); nil where `changed` is.
     package var inode: UInt64?
-    /// Whether its bytes are compressed or in an archive, so that `size` is not its length.
+    /// True if its bytes are compressed or in an archive, so that `size` is not its length.
     package var isCompressed = false
     /// XXH3-64 of its first MiB, decompressed, in hexadecimal; nil before it was looked into.
     package var fingerprint: String?
@@ -43,10 +43,10 @@ package struct SourceDescription: Sendable, Hashable, Codable {
         self.fingerprint = fingerprint
     }
 
-    /// Whether it can be one, where it was read from somewhere.
+    /// True if it can be one, where it was read from somewhere.
     package var isSound: Bool { (0...(1 << 53)).contains(size ?? 0) && path?.isEmpty != true }
 
-    /// Whether the source can be read a second time.
+    /// True if the source can be read a second time.
     package var isRepeatable: Bool { path != nil }
 
     /// The same source, with the fingerprint of what it begins with.

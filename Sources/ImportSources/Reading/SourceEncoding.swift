@@ -35,7 +35,7 @@ enum SourceEncoding: String {
         }
     }
 
-    /// Whether the bytes begin with UTF-8's byte order mark.
+    /// True if the bytes begin with UTF-8's byte order mark.
     static func hasMark(_ head: some Collection<UInt8>) -> Bool {
         head.starts(with: [0xEF, 0xBB, 0xBF])
     }

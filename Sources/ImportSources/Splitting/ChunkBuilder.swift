@@ -14,7 +14,7 @@ package final class ChunkBuilder {
         package var limits: SplitLimits
         /// How many record paths the source has.
         var pathCount: Int
-        /// Whether the bytes have not been parsed, so that a line break may be inside of a string.
+        /// True if the bytes have not been parsed, so that a line break may be inside of a string.
         var isUnparsed: Bool
     }
 
@@ -99,7 +99,7 @@ package final class ChunkBuilder {
     /// The block's offset in the source.
     var blockBase: Int64 { block.base }
 
-    /// Whether a record has begun.
+    /// True if a record has begun.
     @inline(__always)
     var hasOpenRecord: Bool { recordStart >= 0 }
 
@@ -227,7 +227,7 @@ package final class ChunkBuilder {
         if blockHasLineBreaks { recordHasLineBreaks = true }
     }
 
-    /// Whether no record after this position is wanted.
+    /// True if no record after this position is wanted.
     package var hasReachedLimit: Bool { skipLimit.isPassed }
 
     // MARK: Beside the records

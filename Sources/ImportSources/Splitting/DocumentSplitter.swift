@@ -58,7 +58,7 @@ final class DocumentSplitter {
         parser.handler.endPriming()
     }
 
-    /// Whether there was any value, or the beginning of one.
+    /// True if there was any value, or the beginning of one.
     var hasValues: Bool { parser.handler.topLevelValues > 0 || parser.handler.places.tail.start >= 0 }
 
     /// Cuts one more block, which the builder has entered.

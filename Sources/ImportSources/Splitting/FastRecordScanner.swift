@@ -19,7 +19,7 @@ package struct FastRecordScanner {
         /// Its first byte; with a key, the key's first byte.
         package let start: Int
         package let end: Int
-        /// Whether a CR or LF is between its tokens.
+        /// True if a CR or LF is between its tokens.
         let hasLineBreaks: Bool
     }
 

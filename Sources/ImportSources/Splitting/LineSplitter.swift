@@ -14,9 +14,9 @@ final class LineSplitter {
     private let maxRecordBytes: Int64
     /// Just past the last byte of the open line that is no white space.
     private var textEnd: Int64 = -1
-    /// Whether there was a line with text.
+    /// True if there was a line with text.
     private(set) var hasValues = false
-    /// Whether the open line begins with a container.
+    /// True if the open line begins with a container.
     private var opens = false
     /// The last byte of the open line that is no white space.
     private var lastByte: UInt8 = 0
@@ -92,7 +92,7 @@ final class LineSplitter {
         return count
     }
 
-    /// Whether the open line, which begins with a container and ends at `end`, may go on in the next one.
+    /// True if the open line, which begins with a container and ends at `end`, may go on in the next one.
     @inline(__always)
     private func mayBreakOff(at end: Int, _ block: UnsafePointer<UInt8>, _ count: Int, isLast: Bool) -> Bool {
         guard lastByte == UInt8(ascii: "}") || lastByte == UInt8(ascii: "]") else { return true }
@@ -160,7 +160,7 @@ final class LineSplitter {
         try builder.endRecord(at: textEnd, path: 0, boundary: builder.blockBase)
     }
 
-    /// Whether JSON begins here and does not end.
+    /// True if JSON begins here and does not end.
     ///
     /// A line that is too large anyway is not looked at to its end.
     private func isTruncated(_ line: ByteView) throws -> Bool {

@@ -22,11 +22,11 @@ struct RecordLevels {
         outerKeys = Array(repeating: [], count: matcher.outerKeys.count)
     }
 
-    /// Whether this is the top level.
+    /// True if this is the top level.
     @inline(__always)
     var isEmpty: Bool { stack.isEmpty }
 
-    /// Whether the innermost container is an object.
+    /// True if the innermost container is an object.
     var isInObject: Bool { stack.last.map { !$0.isArray } ?? false }
 
     /// How many containers enclose this position.
@@ -45,7 +45,7 @@ struct RecordLevels {
         return complete == 0 ? -1 : complete.trailingZeroBitCount
     }
 
-    /// Whether the records of a path have keys of their own.
+    /// True if the records of a path have keys of their own.
     func isKeyed(_ path: Int) -> Bool { matcher.keyed & (1 << UInt64(path)) != 0 }
 
     /// The record path of members of the innermost container that are records with keys, or -1.
@@ -67,7 +67,7 @@ struct RecordLevels {
         return line
     }
 
-    /// Whether records of some of `paths` are within the member at hand and keep its key.
+    /// True if records of some of `paths` are within the member at hand and keep its key.
     func hasOuterKey(_ paths: UInt64) -> Bool {
         !stack.isEmpty && paths & matcher.outerKeys[stack.count - 1] != 0
     }
@@ -109,7 +109,7 @@ struct RecordLevels {
         _ = stack.popLast()
     }
 
-    /// Whether some record path continues with a certain key here.
+    /// True if some record path continues with a certain key here.
     var hasKeys: Bool { !stack.isEmpty && !matcher.keys[stack.count - 1].isEmpty }
 
     /// The index of a member's key among those of the record paths, or -1.

@@ -24,9 +24,9 @@ struct RecordScanner {
     private var levels: RecordLevels
     /// The record path of the record that is open, or -1.
     private var path = -1
-    /// Whether a key was read and its value was not.
+    /// True if a key was read and its value was not.
     private var hasKey = false
-    /// Whether the opening tokens of a resumed split are being read.
+    /// True if the opening tokens of a resumed split are being read.
     private var isPriming = false
     private var isEnding = false
     private var enclosingIsStale = true
@@ -68,7 +68,7 @@ struct RecordScanner {
         depthLimit = Self.maximumOpenContainers
     }
 
-    /// Whether a container is open, for a scanner that only checks.
+    /// True if a container is open, for a scanner that only checks.
     var isWithinContainer: Bool { depth > 1 }
 
     // MARK: Pieces
@@ -127,7 +127,7 @@ struct RecordScanner {
 
     // MARK: Values
 
-    /// Whether a number or literal at the top level may be followed by this byte.
+    /// True if a number or literal at the top level may be followed by this byte.
     private static func isDelimiter(_ byte: UInt8) -> Bool {
         ByteScan.isSpace(byte) || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{") || byte == UInt8(ascii: "\"")
     }

@@ -28,13 +28,13 @@ struct RecordSkipLimit {
         openPaths = limits.limit == 0 ? 0 : counts.count { $0 < end }
     }
 
-    /// Whether no record path gives any more records.
+    /// True if no record path gives any more records.
     var isPassed: Bool { openPaths == 0 }
 
     /// Takes no more records.
     mutating func close() { openPaths = 0 }
 
-    /// Whether the next record of a path is accepted.
+    /// True if the next record of a path is accepted.
     @inline(__always)
     func takesNext(of path: Int) -> Bool {
         guard let recordsBefore else { return true }

@@ -6,7 +6,7 @@ struct UnmatchedText {
     let name: String
     /// Up to here its bytes have been seen, as an offset in the source.
     private(set) var position: Int64
-    /// Whether all of them are UTF-8 so far, but for `rest`.
+    /// True if all of them are UTF-8 so far, but for `rest`.
     private var isValid = true
     /// The beginning of a character that continues in the next block.
     private var rest: [UInt8] = []
@@ -27,7 +27,7 @@ struct UnmatchedText {
         joined.withUnsafeBufferPointer { check(ByteView($0)) }
     }
 
-    /// Whether all bytes of the value, which has ended, are UTF-8.
+    /// True if all bytes of the value, which has ended, are UTF-8.
     var isUTF8: Bool { isValid && rest.isEmpty }
 
     private mutating func check(_ bytes: ByteView) {
@@ -38,7 +38,7 @@ struct UnmatchedText {
         if isValid { rest = tail }
     }
 
-    /// Whether more bytes can make a character of these, which are not one.
+    /// True if more bytes can make a character of these, which are not one.
     private static func mayBegin(_ bytes: [UInt8]) -> Bool {
         // The lowest and the highest that may follow decide for all between.
         let continuations: [UInt8] = [0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF]

@@ -3,7 +3,7 @@ import ImportModel
 /// The values of a source that are outside of its record paths: counted, and their bytes checked as they go by.
 struct UnmatchedValues {
     private var counts: UnmatchedValueCounts
-    /// Whether something was counted since the last record.
+    /// True if something was counted since the last record.
     private var hasNew = false
     /// The value that has begun.
     private var text: UnmatchedText?

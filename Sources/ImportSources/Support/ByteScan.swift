@@ -39,7 +39,7 @@ package enum ByteScan {
         firstOf(0x0B, 0x0C, bytes, count)
     }
 
-    /// Whether a byte is CR or LF.
+    /// True if a byte is CR or LF.
     static func hasLineBreaks(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Bool {
         firstOf(0x0A, 0x0D, bytes, count) < count
     }
@@ -90,7 +90,7 @@ package enum ByteScan {
         }
     }
 
-    /// Whether JSON calls this byte white space.
+    /// True if JSON calls this byte white space.
     @inline(__always)
     package static func isSpace(_ byte: UInt8) -> Bool {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09

@@ -1,6 +1,6 @@
 /// Looks for `\u` escapes of half a surrogate pair (RFC 8259 §8.2).
 enum SurrogateScan {
-    /// Whether a string, whose escapes are sound, has a surrogate without its other half.
+    /// True if a string, whose escapes are sound, has a surrogate without its other half.
     static func hasLoneSurrogate(_ bytes: [UInt8]) -> Bool {
         var index = 0
         var high = false

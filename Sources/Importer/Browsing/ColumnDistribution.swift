@@ -23,7 +23,7 @@ package struct ColumnDistribution: Sendable {
     package let attribute: AttributeDescription
     /// How many rows were read.
     package let rows: Int64
-    /// Whether there are others.
+    /// True if there are others.
     package let isSampled: Bool
     /// How many of them have no value.
     package let nulls: Int64

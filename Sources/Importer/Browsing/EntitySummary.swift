@@ -10,9 +10,9 @@ package struct EntitySummary: Sendable {
     package struct Link: Sendable {
         /// What the model says.
         package let relationship: RelationshipDescription
-        /// Whether a to-many keeps its order.
+        /// True if a to-many keeps its order.
         package let isOrdered: Bool
-        /// Whether its destinations belong to the object.
+        /// True if its destinations belong to the object.
         package let isOwned: Bool
         /// What happens to the destinations of an object that is deleted.
         package let deleteRule: RelationshipDescription.DeleteRule
@@ -31,7 +31,7 @@ package struct EntitySummary: Sendable {
     /// Its relationships, inherited ones first.
     package var links: [Link]
 
-    /// Whether it has this name, or this table, byte by byte.
+    /// True if it has this name, or this table, byte by byte.
     package func isCalled(_ name: String) -> Bool {
         BytewiseString(entity.name) == BytewiseString(name)
             || BytewiseString(entity.table.asciiLowercased) == BytewiseString(name.asciiLowercased)

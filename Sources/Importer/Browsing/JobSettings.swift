@@ -8,7 +8,7 @@ package struct JobSetting: Sendable, Hashable {
     package let name: String
     /// What it was given.
     package let text: String
-    /// Whether it may have values of records in it.
+    /// True if it may have values of records in it.
     package let hasValues: Bool
 }
 

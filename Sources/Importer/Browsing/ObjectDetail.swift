@@ -24,7 +24,7 @@ package struct ObjectDetail: Sendable {
         package let entity: String
         /// The attribute whose values are the titles; nil where there is none.
         package let titleAttribute: AttributeDescription?
-        /// Whether there may be several.
+        /// True if there may be several.
         package let isToMany: Bool
         /// How many there are.
         package let count: Int64

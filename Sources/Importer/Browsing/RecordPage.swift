@@ -21,7 +21,7 @@ package struct RecordPage: Sendable {
         package var after: String?
         /// How many records at most.
         package var limit: Int
-        /// Whether no value of a record may be in what names the next page.
+        /// True if no value of a record may be in what names the next page.
         package var hidesValues: Bool
 
         /// Which page is wanted.

@@ -137,10 +137,10 @@ extension ErrorCounts.Key {
         return ((try? JSONEncoder().encode(parts)) ?? Data()).base64URL
     }
 
-    /// Whether it is the group of all errors that no other group has.
+    /// True if it is the group of all errors that no other group has.
     fileprivate var isRest: Bool { keyPath.text == ErrorGroup.others && code.isEmpty }
 
-    /// Whether an error is one of the group's.
+    /// True if an error is one of the group's.
     ///
     /// - Parameter others: all groups, where it is the one for what no other has.
     fileprivate func has(_ error: ImportModel.RecordError, others: Set<ErrorCounts.Key>) -> Bool {

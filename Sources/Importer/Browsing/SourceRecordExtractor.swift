@@ -14,7 +14,7 @@ struct SourceRecordExtractor {
     }
 
     private let form: Form
-    /// Whether what precedes the first record has been passed.
+    /// True if what precedes the first record has been passed.
     private var hasBegun: Bool
     private var buffer: [UInt8] = []
     /// Where the buffer begins in the part.

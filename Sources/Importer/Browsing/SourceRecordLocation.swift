@@ -171,7 +171,7 @@ private struct SourceRecordSearch {
         return Set(try rows.map { Int(try $0.number("ordinal") - chunk.firstOrdinal) })
     }
 
-    /// Whether a record has the row's identifier.
+    /// True if a record has the row's identifier.
     func isSame(_ record: ArraySlice<UInt8>) -> Bool {
         guard !identifier.isEmpty, let record = try? JSONValue(parsing: Array(record)) else { return false }
         return identifier.allSatisfy { attribute, stored in
@@ -205,7 +205,7 @@ extension JSONValue {
 }
 
 extension SourceDescription {
-    /// Whether its path leads to a file, and not to what would be waited for.
+    /// True if its path leads to a file, and not to what would be waited for.
     fileprivate var isFile: Bool {
         var status = stat()
         return path.map { stat($0, &status) == 0 && status.st_mode & S_IFMT == S_IFREG } ?? false

@@ -22,9 +22,9 @@ struct RecordOrder: Sendable {
 
     /// What decides before the row id does.
     let terms: [Term]
-    /// Whether small row ids come first.
+    /// True if small row ids come first.
     let isRowIDAscending: Bool
-    /// Whether new rows have larger row ids than all others: where no attribute is the row id.
+    /// True if new rows have larger row ids than all others: where no attribute is the row id.
     let onlyAppends: Bool
     /// The tables beside the entity's that it depends on, in lower case.
     let reached: Set<BytewiseString>
@@ -62,7 +62,7 @@ struct RecordOrder: Sendable {
         onlyAppends = rowIDColumn == nil
     }
 
-    /// Whether the row id alone decides.
+    /// True if the row id alone decides.
     var isByRowID: Bool { terms.isEmpty }
 
     /// What is after `ORDER BY`.

@@ -22,7 +22,7 @@ struct RelatedObjects: Sendable {
     private let object: JSONObjectWriter
     /// The members of an object that is not there, each by the index of its column among those of the key.
     private let identifier: [(index: Int, member: JSONObjectWriter.Member)]
-    /// Whether the key of what is not there is in the record.
+    /// True if the key of what is not there is in the record.
     private let isReference: Bool
     /// Where the key is among the columns that are read.
     private let firstKey: Int

@@ -72,7 +72,7 @@ public final class StoreReader: Sendable {
         }
     }
 
-    /// Whether its path still leads to the file that was opened, if one was.
+    /// True if its path still leads to the file that was opened, if one was.
     package var isInPlace: Bool { opened.withLock { $0?.isInPlace ?? true } }
 
     // MARK: Entities

@@ -26,7 +26,7 @@ public final class StoreFollower: Sendable {
     static let longestPause = Duration.milliseconds(250)
 
     private let store: String
-    /// Whether the store may be made only later.
+    /// True if the store may be made only later.
     private let isAwaiting: Bool
     private let state: Mutex<State>
     private let reading = SerialReadQueue("importer.follower")

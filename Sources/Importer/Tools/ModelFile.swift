@@ -52,7 +52,7 @@ public struct ModelFile: Sendable {
         }
     }
 
-    /// Whether a file is XML and not JSON, by its first character.
+    /// True if a file is XML and not JSON, by its first character.
     private static func isXML(_ bytes: [UInt8]) -> Bool {
         let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
         return text.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } == UInt8(ascii: "<")

@@ -21,10 +21,10 @@ struct PreviewTool {
     let open: [Int: SourceStream]
     /// The store's path.
     let store: String
-    /// Whether its texts may have U+0000.
+    /// True if its texts may have U+0000.
     let textsHaveNUL: Bool
     let run: RunOptions
-    /// Whether the import changes what is there before its first record: it migrates, or replaces another one.
+    /// True if the import changes what is there before its first record: it migrates, or replaces another one.
     let isChangedBefore: Bool
     let opener: SourceOpener
     let transformers: TransformerRegistry

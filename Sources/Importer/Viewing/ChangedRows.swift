@@ -25,7 +25,7 @@ struct ChangedRows {
         }
     }
 
-    /// Whether rows of some tables are among what was changed.
+    /// True if rows of some tables are among what was changed.
     ///
     /// - Parameter tables: their names, in lower case.
     static func are(in tables: Set<BytewiseString>, _ all: [EntityChanges]) -> Bool {
@@ -37,12 +37,12 @@ struct ChangedRows {
             }
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 
     // MARK: Without a query
 
-    /// Whether the window stays as it is, as far as can be told without looking at the store.
+    /// True if the window stays as it is, as far as can be told without looking at the store.
     func cannotTouch(_ state: RecordView.State, _ query: WindowQuery) -> Bool {
         if state.limit == 0 { return true }
         guard query.order.isByRowID, state.isFull, let first = state.first, let last = state.last else { return false }
@@ -57,7 +57,7 @@ struct ChangedRows {
             && updated.allSatisfy { isBehind($0) || !query.isSelective && isBefore($0) }
     }
 
-    /// Whether one of them may be in the window.
+    /// True if one of them may be in the window.
     private func touch(_ state: RecordView.State) -> Bool {
         (inserted + updated + deleted).contains { rows in
             var (low, high) = (0, state.rowIDs.count)
@@ -104,7 +104,7 @@ struct ChangedRows {
         return try query.key(-before, from: first, database).map { .key($0) } ?? all()
     }
 
-    /// Whether it takes less to read the window than to look at each of the rows.
+    /// True if it takes less to read the window than to look at each of the rows.
     private func isReadingCheaper(_ state: RecordView.State, _ source: RecordView.Source) -> Bool {
         let span = (inserted + updated).reduce(0.0) { $0 + Double($1.upperBound) - Double($1.lowerBound) + 1 }
         let offset = Double(state.offset)

@@ -16,7 +16,7 @@ final class NotificationBuffer: Sendable {
         var pending: MergeNotification?
         var end: Result<Void, any Error>?
         var waiter: CheckedContinuation<Void, Never>?
-        /// Whether the time has come that is waited for.
+        /// True if the time has come that is waited for.
         var isTime = false
     }
 

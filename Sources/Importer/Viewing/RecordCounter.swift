@@ -9,7 +9,7 @@ import ImportSources
 /// they are counted again, at most once a second and in at most a twentieth of the time.
 struct RecordCounter: Sendable {
     private(set) var value = 0
-    /// Whether records were changed since.
+    /// True if records were changed since.
     private(set) var isStale = false
 
     private let table: String

@@ -10,7 +10,7 @@ extension RecordView {
         let entity: EntityDescription
         let query: WindowQuery
         let sections: RecordViewSections?
-        /// Whether an index has the window's order.
+        /// True if an index has the window's order.
         let isIndexed: Bool
     }
 

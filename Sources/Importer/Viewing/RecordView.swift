@@ -288,7 +288,7 @@ public final class RecordView: Sendable {
 }
 
 extension StorePosition {
-    /// Whether everything up to here comes before another position in the same store.
+    /// True if everything up to here comes before another position in the same store.
     fileprivate func isCovered(by other: StorePosition) -> Bool {
         store != nil && store == other.store && sequence <= other.sequence
     }

@@ -45,7 +45,7 @@ struct RecordViewSections: Sendable {
         return sections
     }
 
-    /// Whether SQLite takes two values for the same.
+    /// True if SQLite takes two values for the same.
     private func isSame(_ one: Record.Value, _ other: Record.Value) -> Bool {
         switch (one, other) {
         case (.text(let one), .text(let other)): isSame(one.utf8, other.utf8)

@@ -70,7 +70,7 @@ struct WindowQuery: Sendable {
         reached = order.reached.union(contents.reached).union(compiled?.reached ?? [])
     }
 
-    /// Whether a predicate leaves records out, or other entities have rows in the table.
+    /// True if a predicate leaves records out, or other entities have rows in the table.
     var isSelective: Bool { predicate != nil }
 
     /// A column's value, or the beginning of it: text as bytes, for it may hold NUL, where `substr` would end.
@@ -186,7 +186,7 @@ struct WindowQuery: Sendable {
         return try number(SQLFragment("SELECT count(*) FROM \(table) NOT INDEXED WHERE ") + condition, database)
     }
 
-    /// Whether one of some rows precedes a key or at it; anywhere, if there is no key.
+    /// True if one of some rows precedes a key or at it; anywhere, if there is no key.
     func isAny(of rows: ClosedRange<Int64>, upTo key: RecordKey?, _ database: Database) throws -> Bool {
         let condition = SQLFragment.all(among(rows) + (key.map { [before($0, including: true)] } ?? []))
         let rows = SQLFragment("SELECT 1 FROM \(table) NOT INDEXED WHERE ") + condition + SQLFragment(" LIMIT 1")
@@ -202,7 +202,7 @@ struct WindowQuery: Sendable {
         .any(order.ranges(from: key, backwards: true, including: including))
     }
 
-    /// Whether SQLite finds the first records without sorting all of them.
+    /// True if SQLite finds the first records without sorting all of them.
     func isIndexed(_ database: Database) throws -> Bool {
         try !statements(.offset(0)).contains { try $0.limited(to: 1).sorts(database) }
     }

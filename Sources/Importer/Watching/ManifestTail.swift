@@ -22,7 +22,7 @@ struct ManifestTail {
     private let token: String?
     private var file: DeviceAndInode?
     private var offset: off_t = 0
-    /// Whether it is not the one that was looked for, or a line of it is not as it was written.
+    /// True if it is not the one that was looked for, or a line of it is not as it was written.
     private var isOther = false
     private(set) var bytes: Int64 = 0
     private(set) var records: Int64 = 0

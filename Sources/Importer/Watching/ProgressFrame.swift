@@ -32,7 +32,7 @@ package struct ProgressFrame: Sendable, Equatable {
     /// Of all the work that is left; nil where that cannot be told.
     package var secondsLeft: Double?
 
-    /// Whether the work is measured in bytes; what is undone is not.
+    /// True if the work is measured in bytes; what is undone is not.
     package var hasBytes: Bool { work != .apply || snapshot.totalBytes != nil || snapshot.importedBytes > 0 }
 
     /// Of nothing, until the other values are set.

@@ -18,7 +18,7 @@ package struct StoreSnapshot: Sendable, Hashable {
             self.counts = counts
         }
 
-        /// Whether it is the same entity in the same table, whatever was done to it.
+        /// True if it is the same entity in the same table, whatever was done to it.
         package func isSame(as other: Entity) -> Bool {
             name.utf8.elementsEqual(other.name.utf8) && table == other.table
         }
@@ -40,7 +40,7 @@ package struct StoreSnapshot: Sendable, Hashable {
     package var state = ImportReport.State.running
     /// What stopped the job, where it failed.
     package var message: String?
-    /// Whether the job has a model, and so tables.
+    /// True if the job has a model, and so tables.
     package var hasModel = false
     /// The sources, as they were given.
     package var sources: [String] = []

@@ -14,7 +14,7 @@ package final class StoreWatch {
         let id: Int64
         let token: String
         let sources: [SourceDescription]
-        /// Whether it may end before its sources do.
+        /// True if it may end before its sources do.
         let hasLimit: Bool
         var tail: ManifestTail?
     }

@@ -32,7 +32,7 @@ package struct WatchStatistics: Sendable, Equatable {
         return snapshot
     }
 
-    /// Whether the import continues just now.
+    /// True if the import continues just now.
     package var isRunning: Bool { own != nil || look.job != nil && look.state == .running }
 
     /// What `meter` makes of them, `elapsed` seconds after its beginning.

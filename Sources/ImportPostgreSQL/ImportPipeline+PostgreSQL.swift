@@ -3,17 +3,17 @@ import ImportModel
 import Importer
 
 extension ImportPipeline {
-    /// Prepares an import of `sources` into a server's schema; nothing is touched before `run`.
+    /// Prepares an import of `sources` into a server's schema; nothing is read or written before `run`.
     ///
-    /// Each chunk is a transaction of its own, in any order, and processes on other hosts may take part (``PostgreSQLWorker``).
+    /// Each chunk is a transaction of its own, in any order, and processes on other hosts may join (``PostgreSQLWorker``).
     ///
     /// - Parameters:
     ///   - sources: paths, `-` for standard input, or one chunk directory.
     ///   - server: the schema.
-    ///   - job: what the result depends on.
-    ///   - run: what it does not depend on; of `commitEvery` nothing comes here.
-    ///   - transformers: those that the model names.
-    ///   - merges: where the job's end is announced.
+    ///   - job: the options that determine the imported rows.
+    ///   - run: the options that do not; `commitEvery` is ignored.
+    ///   - transformers: the transformers that the model names.
+    ///   - merges: the center that posts the job's end.
     public convenience init(
         sources: [any FileLocation],
         into server: PostgreSQLStore,
@@ -25,14 +25,14 @@ extension ImportPipeline {
         self.init(.sources(sources.map(\.filePath), job), server, run, transformers, merges)
     }
 
-    /// Prepares to resume the interrupted import of a server's schema, on any host that sees its sources and its chunk folder.
+    /// Prepares to resume the interrupted import of a server's schema, on any host that can read its sources and its chunk directory.
     ///
     /// - Parameters:
     ///   - server: the schema.
-    ///   - run: what the result does not depend on.
-    ///   - maxErrors: how many rejects it may have from now on; nil to leave that as it is.
-    ///   - transformers: those that the import was started with.
-    ///   - merges: where the job's end is announced.
+    ///   - run: the options that do not change the imported rows.
+    ///   - maxErrors: the new limit of rejects; nil to leave the limit as it is.
+    ///   - transformers: the transformers that the import was started with.
+    ///   - merges: the center that posts the job's end.
     public convenience init(
         resuming server: PostgreSQLStore,
         run: RunOptions,
@@ -46,14 +46,14 @@ extension ImportPipeline {
     /// Prepares to import the repaired records of a schema's rejects, as a job of its own that closes their entries.
     ///
     /// - Parameters:
-    ///   - file: the repair file, as `PostgreSQLInspection.exportRejects` writes it and a person has edited it; nil to try the stored
+    ///   - file: the repair file, written by `PostgreSQLInspection.exportRejects` and edited; nil to import the stored
     ///     records again as they are, under `model`.
     ///   - server: the schema.
-    ///   - model: to import with; nil for that of the rejects' job.
-    ///   - selection: which of the stored rejects, where there is no file; only open ones are retried.
-    ///   - run: what the result does not depend on.
-    ///   - transformers: those that the models name.
-    ///   - merges: where the job's end is announced.
+    ///   - model: the model to import with; nil for the model of the rejects' job.
+    ///   - selection: the stored rejects to retry if there is no file; only open ones are retried.
+    ///   - run: the options that do not change the imported rows.
+    ///   - transformers: the transformers that the models name.
+    ///   - merges: the center that posts the job's end.
     public convenience init(
         retrying file: (any FileLocation)?,
         in server: PostgreSQLStore,

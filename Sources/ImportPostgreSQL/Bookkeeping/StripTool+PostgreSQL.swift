@@ -2,13 +2,13 @@ import ImportModel
 import Importer
 
 extension StripTool {
-    /// Takes the bookkeeping out of a server's schema, in one transaction; blocks this thread as long.
+    /// Removes the bookkeeping from a server's schema, in one transaction; blocks the calling thread.
     ///
     /// - Parameters:
     ///   - store: the schema.
-    ///   - allowsLoss: whether open rejects may go.
-    /// - Throws: `ImportError`: `.noInput` where the schema has no import; `.usage` where a job is unfinished, or rejects are open that
-    ///   may not go; `.inUse` where another process imports into it.
+    ///   - allowsLoss: true if open rejects may be removed.
+    /// - Throws: `ImportError`: `.noInput` when the schema has no import; `.usage` when a job is unfinished, or rejects are open
+    ///   that may not be removed; `.inUse` when another process imports into it.
     public static func run(on store: PostgreSQLStore, allowsLoss: Bool = false) throws -> Outcome {
         let session = PGLockingSession(store, Interruption())
         defer { session.close() }

@@ -1,13 +1,13 @@
 import Importer
 
-/// Where a server is, as a person has given it: a URI of libpq, `postgresql://…` or `postgres://…`
+/// The address of a PostgreSQL server: a URI of libpq, `postgresql://…` or `postgres://…`
 /// (<https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS>).
 public struct PostgreSQLAddress: Sendable, Hashable {
     /// The URI; it has no password.
     let uri: String
-    /// The schema that is meant; nil for the connection's `current_schema()`.
+    /// The name of the schema; nil for the connection's `current_schema()`.
     public var schema: String?
-    /// What messages, logs and reports call it: host, port, user, database and service, and no other parameter.
+    /// The address in messages, logs and reports: host, port, user, database and service, and no other parameter.
     public let label: String
     /// The database that it names, or else the user; nil where neither is named.
     let database: String?
@@ -23,11 +23,11 @@ public struct PostgreSQLAddress: Sendable, Hashable {
         schemes.first { text.lowercased().hasPrefix($0) }
     }
 
-    /// Reads an address; nothing is asked of a server.
+    /// Parses an address, without connecting to the server.
     ///
-    /// - Parameter uri: as libpq has it, without a password.
-    /// - Throws: `ImportError` with `.optionInvalid` where libpq does not read it, and where it has a password: that would
-    ///   be in the list of processes; another one where libpq is not there.
+    /// - Parameter uri: a URI of libpq, without a password.
+    /// - Throws: `ImportError` with `.optionInvalid` when libpq cannot parse it, or it has a password, which would be visible in
+    ///   the list of processes; another one when libpq is missing.
     public init(_ uri: String) throws {
         guard let scheme = Self.scheme(of: uri), !uri.utf8.contains(0) else {
             throw ImportError(.optionInvalid, "this is not the address of a server", advice: Self.form)

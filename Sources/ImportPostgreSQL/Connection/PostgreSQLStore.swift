@@ -2,31 +2,31 @@ import Foundation
 import ImportModel
 import Importer
 
-/// A schema of a PostgreSQL server that jobs import into, and how.
+/// A schema of a PostgreSQL server to import into, with its settings.
 public struct PostgreSQLStore: Sendable {
-    /// Where the server is, and which schema it is.
+    /// The address of the server and its schema.
     public var address: PostgreSQLAddress
-    /// Whether a commit waits until it is on the server's disk: only with `.off` it does not
+    /// With `.off`, a commit does not wait until it is on the server's disk
     /// (<https://www.postgresql.org/docs/current/runtime-config-wal.html#GUC-SYNCHRONOUS-COMMIT>).
     ///
-    /// Of a pipeline it is what its `RunOptions` say.
+    /// A pipeline uses the value of its `RunOptions`.
     public var durability: RunOptions.Durability = .normal
-    /// How long a lost connection is tried again, in seconds, from 0; then the error is `.serverUnavailable`.
+    /// The time in seconds, from 0, during which a lost connection is tried again; then the error is `.serverUnavailable`.
     public var reconnect: Double = 120
-    /// True if what errors advise may have values that the server names (its DETAIL).
+    /// True if the advice of errors may contain values from the server's messages (DETAIL).
     public var showsValues = false
-    /// Asks a person for a password, by a text; nil where nobody can be asked.
+    /// Prompts for a password with a text; nil if there is nobody to ask.
     ///
-    /// It is asked once, however many connections need it.
+    /// It is called once, however many connections need the password.
     public var passwordPrompt: (@Sendable (String) -> String?)? {
         didSet { passwords = passwordPrompt.map { PasswordCache($0) } }
     }
 
     private var passwords: PasswordCache?
 
-    /// A schema with the settings that the command has without options; nothing is connected.
+    /// Creates a schema with the command's default settings, without connecting.
     ///
-    /// - Parameter address: where the server is, and which schema it is.
+    /// - Parameter address: the address of the server and its schema.
     public init(_ address: PostgreSQLAddress) {
         self.address = address
     }

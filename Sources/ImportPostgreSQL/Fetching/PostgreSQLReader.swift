@@ -1,20 +1,20 @@
 import ImportModel
 import Importer
 
-/// Reads records back from a server's schema, as `StoreReader` does from a SQLite store.
+/// Reads records from a server's schema, as `StoreReader` does from a SQLite store.
 ///
-/// It has a connection of its own, and each call sees one state of the schema: what is committed, and of entities with an
-/// identifier what is settled. It stays with the thread that made it.
+/// A reader has a connection of its own. Each call sees one state of the schema: committed rows, and of entities with an identifier,
+/// settled ones. A reader is created and used by one thread.
 public final class PostgreSQLReader {
     private let store: PostgreSQLStore
     private let interruption: Interruption
     private let session: PGLockingSession
 
-    /// Prepares to read a schema; nothing is opened before it is asked.
+    /// Prepares to read a schema; nothing is opened before the first call.
     ///
     /// - Parameters:
     ///   - store: the schema.
-    ///   - interruption: ends what is being read, on the server, too.
+    ///   - interruption: ends a running query, on the server, too.
     public init(_ store: PostgreSQLStore, interruption: Interruption = Interruption()) {
         self.store = store
         self.interruption = interruption
@@ -37,14 +37,14 @@ public final class PostgreSQLReader {
 
     // MARK: Entities
 
-    /// The entity with this name, or with this table: with an attribute for each column of its table.
+    /// The entity with the given name, or with the given table: with an attribute for each column of its table.
     ///
     /// - Throws: `ImportError` with `.entityNotFound` when there is none; others when the server cannot be read.
     public func entity(named name: String) throws -> EntityDescription {
         try read { try entity(named: name, $1).description }
     }
 
-    /// The schema's entities whose tables are there, with their counts.
+    /// The schema's entities whose tables exist, with their counts.
     ///
     /// - Throws: `ImportError` when the server cannot be read.
     public func entityCounts() throws -> [EntityCount] {
@@ -62,16 +62,16 @@ public final class PostgreSQLReader {
         }
     }
 
-    /// The attributes with these names, in this order; a server's rows have no row id.
+    /// The attributes with the given names, in their order; a server's rows have no row id.
     ///
-    /// - Throws: `ImportError` when one is not there.
+    /// - Throws: `ImportError` when one does not exist.
     public func attributes(named names: [String], of entity: EntityDescription) throws -> [AttributeDescription] {
         try read { try self.entity(named: entity.name, $1).columns(named: names).map(\.attribute) }
     }
 
     // MARK: Records
 
-    /// How many records there are, after offset and limit.
+    /// The number of records of a request, after offset and limit.
     ///
     /// - Throws: `ImportError` when there is no such entity or attribute, or the server cannot be read; `RecordPredicateError` when
     ///   the predicate does not fit the entity.
@@ -83,14 +83,14 @@ public final class PostgreSQLReader {
         }
     }
 
-    /// Calls `body` with each record while the server sends them: its values as a SQLite store keeps them, its row id 0.
+    /// Calls `body` with each record while the server sends them; values are those of a SQLite store, the row id is 0.
     ///
-    /// Without an order, records come by their identifier, or as their rows are in the table.
+    /// Without an order, records are sorted by their identifier; without an identifier, they have the order of their rows in the table.
     ///
     /// - Parameters:
-    ///   - request: which ones.
-    ///   - attributes: the names of those that are read, in order; nil for all.
-    ///   - body: gets each record; what it throws ends the reading.
+    ///   - request: the records to read.
+    ///   - attributes: the names of the attributes to read, in order; nil for all.
+    ///   - body: receives each record; if it throws, reading ends.
     /// - Returns: true, as all records are from one state of the schema.
     /// - Throws: as `count` does, and what `body` throws.
     @discardableResult
@@ -124,14 +124,14 @@ public final class PostgreSQLReader {
         }
     }
 
-    /// Writes records out, about a MiB at a time, while the server sends them.
+    /// Writes records in a format, about 1 MiB at a time, while the server sends them.
     ///
     /// - Parameters:
-    ///   - request: which ones.
-    ///   - attributes: the names of the attributes to write, in order; all if it is nil.
-    ///   - format: how they are written.
-    ///   - dates: how dates are written.
-    ///   - write: gets the bytes, at least once.
+    ///   - request: the records to write.
+    ///   - attributes: the names of the attributes to write, in order; nil for all.
+    ///   - format: the format of the output.
+    ///   - dates: the format of dates.
+    ///   - write: receives the bytes, and is called at least once.
     /// - Returns: true, as all records are from one state of the schema.
     /// - Throws: as `count` does, and what `write` throws.
     @discardableResult

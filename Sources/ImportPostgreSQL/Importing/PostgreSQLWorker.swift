@@ -3,27 +3,27 @@ import ImportModel
 import Importer
 import Synchronization
 
-/// Takes part in an import that another process has begun, on any host that sees its chunk folder.
+/// Joins an import started by another process, from any host that can read its chunk directory.
 ///
-/// Options and model are the job's. It takes chunks as long as there are any, and ends with the job.
+/// Options and model are those of the job. Workers import chunks as long as there are any, and end with the job.
 public final class PostgreSQLWorker: Sendable {
-    /// What this process has done.
+    /// The counts of this process.
     public struct Summary: Sendable, Hashable, Codable {
         /// The job's number in the schema.
         public var job: Int64
-        /// Chunks that it has committed.
+        /// The number of chunks that it has committed.
         public var chunks = 0
-        /// Their records, rejects included.
+        /// The number of their records, including rejects.
         public var records: Int64 = 0
-        /// Their bytes in the sources.
+        /// The number of their bytes in the sources.
         public var bytes: Int64 = 0
-        /// Records that were not accepted.
+        /// The number of rejected records.
         public var rejects: Int64 = 0
     }
 
-    /// Shared with observers.
+    /// The progress of the run, for observers.
     public let progress = ImportProgress()
-    /// Shared with callers that may stop it.
+    /// Interrupts the run when requested.
     public let interruption = Interruption()
 
     private let store: PostgreSQLStore
@@ -33,14 +33,14 @@ public final class PostgreSQLWorker: Sendable {
     private let transformers: TransformerRegistry
     private let summary = Mutex(Summary(job: 0))
 
-    /// Prepares to take part; nothing is touched before `run`.
+    /// Prepares to join an import; nothing is read or written before `run`.
     ///
     /// - Parameters:
     ///   - store: the schema.
-    ///   - workers: each with a connection of its own, from 1.
-    ///   - chunkDirectory: the job's chunk folder as this host sees it; nil where it has the same path everywhere.
-    ///   - wait: how long there may be nothing to do and no importing process, in seconds.
-    ///   - transformers: those that the import was started with.
+    ///   - workers: the number of workers, each with a connection of its own, from 1.
+    ///   - chunkDirectory: the path of the job's chunk directory on this host; nil if it is the same on all hosts.
+    ///   - wait: the time in seconds to wait if there is nothing to do and no importing process.
+    ///   - transformers: the transformers that the import was started with.
     public init(
         _ store: PostgreSQLStore,
         workers: Int,
@@ -57,12 +57,12 @@ public final class PostgreSQLWorker: Sendable {
 
     private var label: String { store.label }
 
-    /// Works until the job's chunks are done; blocks this thread as long.
+    /// Imports chunks until all of the job's chunks are done; blocks the calling thread.
     ///
-    /// - Returns: what it has done.
-    /// - Throws: `ImportError`: with `.storeInUse` where there was nothing to do, and no importing process, for too
-    ///   long; with `.chunksNotFound` or `.chunksChanged` where the chunk folder is not there, or is another one; with
-    ///   `.interrupted` where ``interruption`` has asked it to stop.
+    /// - Returns: the counts of this process.
+    /// - Throws: `ImportError`: with `.storeInUse` when there was nothing to do and no importing process for too long; with
+    ///   `.chunksNotFound` or `.chunksChanged` when the chunk directory does not exist, or is another one; with `.interrupted` when
+    ///   ``interruption`` was requested.
     public func run() throws -> Summary {
         try progress.ending {
             let interruption = interruption.child()

@@ -4,9 +4,9 @@ extension PostgreSQLInspection {
     /// Writes rejects job by job in source order.
     ///
     /// - Parameters:
-    ///   - selection: which ones.
-    ///   - format: how.
-    ///   - body: given bytes of one or more whole lines at a time.
+    ///   - selection: the rejects to write.
+    ///   - format: the format.
+    ///   - body: receives the bytes of one or more whole lines at a time.
     /// - Throws: `ImportError` as `status` does, and what `body` throws.
     public func exportRejects(
         _ selection: RejectSelection = RejectSelection(),
@@ -19,13 +19,13 @@ extension PostgreSQLInspection {
         return exporter.export
     }
 
-    /// Writes rejects to a file, all or nothing: under a temporary name first, and then renamed.
+    /// Writes rejects to a file, which is written under a temporary name first, and then renamed.
     ///
     /// - Parameters:
-    ///   - selection: which ones.
-    ///   - format: how.
-    ///   - path: the file; its folder must be there.
-    ///   - overwrites: whether an existing file may be replaced.
+    ///   - selection: the rejects to write.
+    ///   - format: the format.
+    ///   - path: the path of the file; its folder must exist.
+    ///   - overwrites: true if an existing file may be replaced.
     /// - Throws: `ImportError`: `.cannotCreate` when the file exists or cannot be created, `.io` when it cannot be
     ///   written, and as `status` does.
     public func exportRejects(

@@ -2,7 +2,7 @@ import ImportModel
 import Importer
 
 extension PostgreSQLInspection {
-    /// Calls `body` with the references to objects that are not there now, by relationship in the model's order.
+    /// Calls `body` with the references to objects that do not exist, by relationship in the model's order.
     ///
     /// The relationships are those of the last job whose entities relate to one another.
     ///

@@ -1,14 +1,14 @@
 import ImportModel
 import Importer
 
-/// Looks into a server's schema without importing.
+/// Reads jobs, reports and rejects of a server's schema without importing.
 ///
-/// Its connection is kept from one question to the next, until it and its copies are gone.
+/// Its connection is kept open between calls, until the inspection and its copies are gone.
 public struct PostgreSQLInspection: Sendable {
     let store: PostgreSQLStore
     private let sessions: IdlePool<PGLockingSession>
 
-    /// Prepares to look into a schema; nothing is opened before it is asked.
+    /// Prepares to inspect a schema; nothing is opened before the first call.
     ///
     /// - Parameter store: the schema.
     public init(_ store: PostgreSQLStore) {
@@ -92,23 +92,23 @@ public struct PostgreSQLInspection: Sendable {
         }
     }
 
-    /// What a host has done of a job.
+    /// The work of a host on a job.
     public struct Host: Sendable, Hashable, Codable {
-        /// The host's name, as it gives it itself.
+        /// The host's name, as the host reports it.
         public let host: String
-        /// Chunks that it has committed.
+        /// The number of chunks that it has committed.
         public let chunks: Int64
-        /// Their records.
+        /// The number of their records.
         public let records: Int64
-        /// Chunks that it has now.
+        /// The number of chunks that it is importing.
         public let leased: Int64
-        /// Records per second that it has committed in the last 10 seconds.
+        /// The number of records per second that it has committed in the last 10 seconds.
         public let rate: Double
     }
 
-    /// The hosts that have taken part in a job, in the order of their names.
+    /// The hosts that have worked on a job, in the order of their names.
     ///
-    /// - Parameter job: its number in the schema.
+    /// - Parameter job: the job's number in the schema.
     /// - Throws: `ImportError` as `status` does.
     public func hosts(of job: Int64) throws -> [Host] {
         try read { connection in
@@ -138,8 +138,8 @@ public struct PostgreSQLInspection: Sendable {
     /// Calls `body` with each open reject, job by job in source order.
     ///
     /// - Parameters:
-    ///   - selection: which ones, if not all that are open.
-    ///   - body: called while the server sends them.
+    ///   - selection: the rejects to read; by default all open ones.
+    ///   - body: called while the server sends the rejects.
     /// - Throws: `ImportError` as `status` does, and what `body` throws.
     public func forEachReject(
         _ selection: RejectSelection = RejectSelection(),
@@ -151,7 +151,7 @@ public struct PostgreSQLInspection: Sendable {
         }
     }
 
-    /// Proves from the schema alone that every record is accounted for.
+    /// Verifies from the schema alone that every record is accounted for.
     ///
     /// - Returns: the checks, job by job.
     /// - Throws: `ImportError` as `status` does.

@@ -42,9 +42,13 @@ extension JournalReader {
         let jobs = try jobs()
         var paths: [String: [RecordPath]] = [:]
         for stored in jobs.reversed() where stored.id != job && stored.retry == nil && stored.change == nil {
+            var all = paths
+            for source in stored.sources { source.addPaths(of: entities, to: &all) }
             // Where there never was a record, there need not be any.
-            guard !StoredJob.isUndone(stored.id, jobs), try marker(of: stored).recordOrdinal > 0 else { continue }
-            for source in stored.sources { source.addPaths(of: entities, to: &paths) }
+            guard all != paths, !StoredJob.isUndone(stored.id, jobs), try marker(of: stored).recordOrdinal > 0 else {
+                continue
+            }
+            paths = all
         }
         return paths
     }

@@ -23,11 +23,44 @@ class PGJournalReader: JournalReader {
         }
     }
 
-    func jobs() throws -> [StoredJob] {
+    func jobs() throws -> [StoredJob] { try select("ORDER BY job.id") }
+
+    func hasJobs() throws -> Bool { try lastJob() != nil }
+
+    func job(_ id: Int64) throws -> StoredJob? { try select("WHERE job.id = $1", [.integer(id)]).first }
+
+    func lastJob() throws -> StoredJob? { try select("ORDER BY job.id DESC LIMIT 1").first }
+
+    func unfinishedJobs() throws -> [StoredJob] { try select("WHERE job.state <> 'finished' ORDER BY job.id") }
+
+    /// A server's jobs are not undone.
+    func undo(of job: Int64) throws -> StoredJob? { nil }
+
+    func forEachJob(
+        withOneOf sources: [SourceDescription],
+        _ body: (StoredJob) throws -> Bool
+    ) throws {
+        let keys = Set(sources.compactMap(\.key))
+        guard !keys.isEmpty else { return }
+        let paths = try BookkeepingJSON.encode(sources.compactMap(\.path))
+        let rest = """
+            WHERE EXISTS (
+                SELECT 1 FROM jsonb_array_elements(job.sources::jsonb) AS source
+                WHERE source -> 'description' ->> 'path' IN (SELECT jsonb_array_elements_text($1::jsonb))
+            ) ORDER BY job.id DESC
+            """
+        for job in try select(rest, [.text(paths)])
+        where job.sources.contains(where: { $0.description.key.map(keys.contains) ?? false }) {
+            guard try body(job) else { return }
+        }
+    }
+
+    /// - Parameter rest: what follows the tables in the statement.
+    private func select(_ rest: String, _ parameters: [PGValue] = []) throws -> [StoredJob] {
         try readIfThere { connection in
             try BookkeepingSchema.check(connection, label: label)
             let isLocked = try session.isLocked || PGLockingSession.isLockHeld(connection, store.lockName)
-            return try StoredJob.all(connection, label: label).map { job in
+            return try StoredJob.select(connection, label: label, rest, parameters).map { job in
                 var job = job
                 // Whoever was running it is gone.
                 if job.state == .running, !isLocked { job.state = .interrupted }
@@ -154,10 +187,9 @@ class PGJournalReader: JournalReader {
     func identifiedEntities(excluding job: Int64?) throws -> [EntityDescription] {
         try readIfThere { connection in
             var known: [BytewiseString: EntityDescription] = [:]
-            for stored in try StoredJob.all(connection, label: label) where stored.id != job {
-                for entity in stored.model?.entities ?? [] where !entity.identifier.isEmpty {
-                    known[BytewiseString(entity.table)] = entity
-                }
+            for entity in try StoredJob.models(besides: job, connection, label: label).flatMap(\.entities)
+            where !entity.identifier.isEmpty {
+                known[BytewiseString(entity.table)] = entity
             }
             return try known.values.sorted { $0.name < $1.name }.filter {
                 try PGTables.kind(of: $0.table, connection) == .table
@@ -170,13 +202,13 @@ class PGJournalReader: JournalReader {
     }
 
     func continuedEntities(of job: StoredJob, _ connection: PGConnection) throws -> [String: ExistingEntity] {
-        let known = try BookkeepingSchema.isThere(connection) ? StoredJob.all(connection, label: label) : []
+        let known = try StoredJob.models(besides: job.id, connection, label: label)
         var continued: [String: ExistingEntity] = [:]
         for name in Set(job.sources.flatMap(\.entities)) {
             guard try PGTables.kind(of: name, connection) == .table, try PGTables.hasRows(name, connection)
             else { continue }
-            let described = known.reversed().lazy.filter { $0.id != job.id }
-                .compactMap { $0.model?.entities.first { $0.name == name || $0.table == name } }.first
+            let described = known.reversed().lazy
+                .compactMap { $0.entities.first { $0.name == name || $0.table == name } }.first
             guard let described else {
                 throw ImportError(
                     .tableUnsuitable,

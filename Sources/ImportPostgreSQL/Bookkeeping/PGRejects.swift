@@ -23,7 +23,7 @@ struct PGRejects {
         _ body: (StoreInspection.Reject) throws -> Void
     ) throws {
         var sources: [Int64: [String]] = [:]
-        for job in try StoredJob.all(connection, label: label) {
+        for job in try StoredJob.select(connection, label: label, "WHERE job.id IN (SELECT job FROM _import_reject)") {
             sources[job.id] = job.sources.map(\.description.displayName)
         }
         try store.forEachRow(

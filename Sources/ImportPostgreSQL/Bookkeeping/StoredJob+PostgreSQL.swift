@@ -6,13 +6,67 @@ import Importer
 extension StoredJob {
     /// All jobs of a schema, in the order in which they were started.
     static func all(_ connection: PGConnection, label: String) throws -> [StoredJob] {
+        try select(connection, label: label, "ORDER BY job.id")
+    }
+
+    /// The job with a number; nil where there is none.
+    static func find(_ id: Int64, _ connection: PGConnection, label: String) throws -> StoredJob? {
+        try select(connection, label: label, "WHERE job.id = $1", [.integer(id)]).first
+    }
+
+    /// The newest job; nil where there is none.
+    static func last(_ connection: PGConnection, label: String) throws -> StoredJob? {
+        try select(connection, label: label, "ORDER BY job.id DESC LIMIT 1").first
+    }
+
+    /// The jobs that are not finished, in the order in which they were started.
+    static func unfinished(_ connection: PGConnection, label: String) throws -> [StoredJob] {
+        try select(connection, label: label, "WHERE job.state <> 'finished' ORDER BY job.id")
+    }
+
+    /// The models of a schema's jobs, in the order in which they were used last.
+    ///
+    /// - Parameter job: one that does not count; nil for none.
+    static func models(
+        besides job: Int64? = nil,
+        _ connection: PGConnection,
+        label: String
+    ) throws -> [ModelDescription] {
+        guard try BookkeepingSchema.isThere(connection) else { return [] }
+        return try connection.execute(
+            """
+            SELECT model.model FROM _import_model AS model JOIN _import_job AS job ON job.model = model.id
+            WHERE job.id IS DISTINCT FROM $1 GROUP BY model.id, model.model ORDER BY max(job.id)
+            """,
+            [job.map { .integer($0) } ?? .null]
+        ).map { row in
+            guard let model = try? ModelDescription(stored: row.text(0)) else {
+                throw ImportError(
+                    .storeDamaged,
+                    at: label,
+                    "the store is damaged: _import_model.model",
+                    advice: "Restore it from a backup."
+                )
+            }
+            return model
+        }
+    }
+
+    /// - Parameter rest: what follows the tables in the statement.
+    static func select(
+        _ connection: PGConnection,
+        label: String,
+        _ rest: String,
+        _ parameters: [PGValue] = []
+    ) throws -> [StoredJob] {
         guard try BookkeepingSchema.isThere(connection) else { return [] }
         let rows = try connection.execute(
             """
             SELECT job.id, job.token, job.state, job.message, job.options, job.is_model_final, job.chunk_directory, model.model,
                 job.sources
-            FROM _import_job AS job LEFT JOIN _import_model AS model ON model.id = job.model ORDER BY job.id
-            """
+            FROM _import_job AS job LEFT JOIN _import_model AS model ON model.id = job.model \(rest)
+            """,
+            parameters
         )
         return try rows.map { row in
             let id = try row.integer(0)
@@ -32,7 +86,7 @@ extension StoredJob {
             else { throw damage("sources") }
             var model: ModelDescription?
             if let text = try row.optionalText(7) {
-                guard let read = try? ModelDescription(stored: Array(text.utf8)) else { throw damage("model") }
+                guard let read = try? ModelDescription(stored: text) else { throw damage("model") }
                 model = read
             }
             var job = StoredJob(

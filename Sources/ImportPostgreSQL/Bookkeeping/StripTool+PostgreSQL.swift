@@ -19,7 +19,7 @@ extension StripTool {
         return try session.write { connection in
             let rejects = try connection.execute("SELECT count(*) FROM _import_reject WHERE state = 'open'").first
             let count = try rejects?.integer(0) ?? 0
-            let open = try StoredJob.all(connection, label: store.label).first { $0.state != .finished }?.id
+            let open = try StoredJob.unfinished(connection, label: store.label).first?.id
             try check(open, count, at: store.label, allowsLoss: allowsLoss)
             let tables = try connection.execute(
                 """

@@ -14,15 +14,10 @@ struct PGEntity: Sendable {
     ///
     /// - Throws: `ImportError` where what the schema keeps cannot be read; `PGError`.
     static func all(_ connection: PGConnection, label: String) throws -> [PGEntity] {
-        var models: [(text: BytewiseString, model: ModelDescription)] = []
-        for model in try StoredJob.all(connection, label: label).compactMap(\.model) {
-            let text = BytewiseString(model.encoded())
-            models.removeAll { $0.text == text }
-            models.append((text, model))
-        }
+        let models = try StoredJob.models(connection, label: label)
         var tables: [BytewiseString] = []
         var described: [BytewiseString: EntityDescription] = [:]
-        for entity in models.flatMap(\.model.entities) {
+        for entity in models.flatMap(\.entities) {
             let table = BytewiseString(entity.table)
             if let earlier = described[table] {
                 described[table] = entity.continuing(earlier)
@@ -31,7 +26,7 @@ struct PGEntity: Sendable {
                 described[table] = entity
             }
         }
-        let layout = models.last { !$0.model.isFlat }.flatMap { try? ModelLayout($0.model) }
+        let layout = models.last { !$0.isFlat }.flatMap { try? ModelLayout($0) }
         return try tables.compactMap { described[$0] }.flatMap { entity -> [PGEntity] in
             let columns = try PGTableColumn.all(of: entity.table, connection)
             if columns.isEmpty { return [] }

@@ -126,9 +126,9 @@ public final class PostgreSQLWorker: Sendable {
             let (job, isLed) = try session.read { connection -> (StoredJob?, Bool) in
                 guard try BookkeepingSchema.isThere(connection) else { return (nil, false) }
                 try BookkeepingSchema.check(connection, label: label)
-                let jobs = try StoredJob.all(connection, label: label)
                 return (
-                    jobs.last { $0.state != .finished }, try PGLockingSession.isLockHeld(connection, store.lockName)
+                    try StoredJob.unfinished(connection, label: label).last,
+                    try PGLockingSession.isLockHeld(connection, store.lockName)
                 )
             }
             if let job, job.model != nil, job.state == .running || isLed { return job }

@@ -11,7 +11,7 @@ struct PGReportBuilder {
     private var label: String { store.label }
 
     func report(of number: Int64, _ connection: PGConnection) throws -> ImportReport {
-        guard let job = try StoredJob.all(connection, label: label).first(where: { $0.id == number }) else {
+        guard let job = try StoredJob.find(number, connection, label: label) else {
             throw ImportError(.jobNotFound, at: label, "has no job \(number)", advice: "\(call: .status) lists them.")
         }
         return try report(of: job, connection)

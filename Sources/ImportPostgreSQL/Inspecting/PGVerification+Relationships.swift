@@ -7,7 +7,7 @@ extension PGVerification {
         guard job.model?.isFlat == false else { return [] }
         var checks = [StoreInspection.nestedCheck("job \(job.id)", report)]
         guard job.state == .finished, let tables = try PGModel(stored: job, label: store.label)?.related,
-            try StoredJob.all(connection, label: store.label).last?.id == job.id
+            try StoredJob.last(connection, label: store.label)?.id == job.id
         else { return checks }
         func check(_ rule: String, _ holds: Bool, _ detail: String) {
             checks.append(StoreInspection.Check(rule, of: "job \(job.id)", holds: holds, detail: detail))

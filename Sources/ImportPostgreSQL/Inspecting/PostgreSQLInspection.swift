@@ -34,8 +34,8 @@ public struct PostgreSQLInspection: Sendable {
     /// - Throws: `ImportError`: with `.storeEmpty` when the schema has no import.
     public func status() throws -> ImportReport {
         try read { connection in
-            let jobs = try StoredJob.all(connection, label: label)
-            guard let job = jobs.last(where: { $0.state != .finished }) ?? jobs.last else { throw noImport }
+            let open = try StoredJob.unfinished(connection, label: label).last
+            guard let job = try open ?? StoredJob.last(connection, label: label) else { throw noImport }
             return try PGReportBuilder(store: store).report(of: job, connection)
         }
     }
@@ -52,8 +52,7 @@ public struct PostgreSQLInspection: Sendable {
     /// - Throws: `ImportError` as `status` does.
     public func unfinished() throws -> [ImportReport] {
         try read { connection in
-            try StoredJob.all(connection, label: label).filter { $0.state != .finished }
-                .map { try PGReportBuilder(store: store).report(of: $0, connection) }
+            try StoredJob.unfinished(connection, label: label).map { try PGReportBuilder(store: store).report(of: $0, connection) }
         }
     }
 
@@ -79,12 +78,12 @@ public struct PostgreSQLInspection: Sendable {
                 [limit.map { .integer(Int64($0)) } ?? .null]
             )
             guard !times.isEmpty else { throw noImport }
-            let retries = Set(try StoredJob.all(connection, label: label).filter { $0.retry != nil }.map(\.id))
-            return try times.reversed().map { row in
-                let report = try PGReportBuilder(store: store).report(of: row.integer(0), connection)
+            return try times.reversed().compactMap { row in
+                guard let job = try StoredJob.find(row.integer(0), connection, label: label) else { return nil }
+                let report = try PGReportBuilder(store: store).report(of: job, connection)
                 return StoreInspection.JobSummary(
                     report,
-                    isRetry: retries.contains(report.job),
+                    isRetry: job.retry != nil,
                     started: try row.text(1),
                     finished: try row.optionalText(2)
                 )
@@ -146,7 +145,7 @@ public struct PostgreSQLInspection: Sendable {
         _ body: (StoreInspection.Reject) throws -> Void
     ) throws {
         try read { connection in
-            guard try !StoredJob.all(connection, label: label).isEmpty else { throw noImport }
+            guard try StoredJob.last(connection, label: label) != nil else { throw noImport }
             try PGRejects(store: store).forEach(selection, connection, body)
         }
     }

@@ -1,4 +1,5 @@
 import GRDB
+import ImportEngine
 import ImportSources
 
 /// The importer's own tables in a store: all of them, a line for each column.
@@ -64,8 +65,7 @@ package enum BookkeepingSchema {
 
     /// Drops the tables that hold nothing, of those that are made when they are needed, where no job is unfinished.
     package static func dropEmpty(_ database: Database) throws {
-        let sql = "SELECT EXISTS (SELECT 1 FROM _import_job WHERE state <> 'finished')"
-        guard try Bool.fetchOne(database, sql: sql) == false else { return }
+        guard try StoredJob.areAllFinished(database) else { return }
         let others = texts.keys.filter { !lasting.contains($0) && !undo.contains($0) }.sorted()
         for tables in [undo] + others.map({ [$0] }) {
             let there = try tables.filter { try database.hasTable($0) }
@@ -115,8 +115,7 @@ package enum BookkeepingSchema {
             commits INTEGER NOT NULL DEFAULT 0,
             seconds REAL NOT NULL DEFAULT 0
         ) STRICT;
-        CREATE INDEX IF NOT EXISTS _import_job_open ON _import_job (id) WHERE state <> 'finished';
-        CREATE INDEX IF NOT EXISTS _import_job_model ON _import_job (model, is_given);
+        CREATE INDEX IF NOT EXISTS _import_job_state ON _import_job (state, model, is_given);
         -- The sources of a job.
         CREATE TABLE IF NOT EXISTS _import_source (
             job INTEGER NOT NULL,
@@ -154,6 +153,7 @@ package enum BookkeepingSchema {
             fingerprint TEXT,                   -- JSON: what was known of the table when the job ended
             PRIMARY KEY (job, position)
         ) STRICT, WITHOUT ROWID;
+        CREATE INDEX IF NOT EXISTS _import_entity_table ON _import_entity (table_name COLLATE NOCASE);
         -- Files that were made beside the store, noted before they are made: no others are removed.
         CREATE TABLE IF NOT EXISTS _import_file (
             token TEXT NOT NULL,            -- of the job

@@ -9,7 +9,7 @@ extension EntityTotals {
             database,
             from: "_import_entity",
             sql: """
-                WITH gains AS (
+                WITH gains AS NOT MATERIALIZED (
                     SELECT job, position, table_name, inserted + nested_inserted + stubs - deleted AS gain
                     FROM _import_entity
                 )

@@ -98,7 +98,7 @@ extension RecordedFile {
     package static func left(_ database: Database) throws -> [RecordedFile] {
         let files = try all(database)
         guard !files.isEmpty else { return [] }
-        let open = try Set(String.fetchAll(database, sql: "SELECT token FROM _import_job WHERE state <> 'finished'"))
+        let open = try Set(String.fetchAll(database, sql: "SELECT token FROM _import_job WHERE \(StoredJob.isOpen)"))
         return files.filter { $0.state == .left || $0.state == .used && !open.contains($0.token) }
     }
 }

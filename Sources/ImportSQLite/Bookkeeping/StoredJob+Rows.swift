@@ -15,6 +15,9 @@ extension StoredJob {
         try select(database, "WHERE id = ?", [id]).first
     }
 
+    /// In SQL, what holds of a job that is not finished; an index finds these.
+    static let isOpen = "state IN ('running', 'interrupted', 'failed')"
+
     /// The newest job; nil where there is none.
     package static func last(_ database: Database) throws -> StoredJob? {
         try select(database, "ORDER BY id DESC LIMIT 1").first
@@ -22,7 +25,7 @@ extension StoredJob {
 
     /// The jobs that are not finished, in order.
     package static func unfinished(_ database: Database) throws -> [StoredJob] {
-        try select(database, "WHERE state <> 'finished' ORDER BY id")
+        try select(database, "WHERE \(isOpen) ORDER BY id")
     }
 
     /// True if there is any job.
@@ -33,7 +36,7 @@ extension StoredJob {
     /// True if all jobs are finished.
     package static func areAllFinished(_ database: Database) throws -> Bool {
         guard try database.hasTable("_import_job") else { return true }
-        return try !database.exists("SELECT 1 FROM _import_job WHERE state <> 'finished'")
+        return try !database.exists("SELECT 1 FROM _import_job WHERE \(isOpen)")
     }
 
     /// The jobs that were started after one, in order.
@@ -89,16 +92,29 @@ extension StoredJob {
         return try Int64.fetchSet(database, sql: sql).filter { try undo(of: $0, database) != nil }
     }
 
+    /// In SQL, the newest job with the model of a document, after `:last` and not `:job`; 0 where there is none.
+    ///
+    /// - Parameter isGiven: whether the model was given.
+    static func newest(isGiven: Bool) -> String {
+        let jobs = "model = _import_document.id AND is_given = \(isGiven ? 1 : 0) AND id > :last AND id IS NOT :job"
+        // The index has the numbers of jobs of one state in order, and few jobs are open.
+        return """
+            max(
+                coalesce((SELECT id FROM _import_job WHERE state = 'finished' AND \(jobs) ORDER BY id DESC LIMIT 1), 0),
+                coalesce((SELECT max(id) FROM _import_job WHERE \(isOpen) AND \(jobs)), 0)
+            )
+            """
+    }
+
     /// The model of the newest job whose entities relate to one another; nil where there is none.
     package static func lastGraphModel(_ database: Database) throws -> ModelDescription? {
         guard try database.hasTable("_import_job") else { return nil }
         let models = try Row.fetchCursor(
             database,
             sql: """
-                SELECT content, coalesce((SELECT id FROM _import_job WHERE model = document.id AND is_given = 0 ORDER BY id DESC), 0),
-                    coalesce((SELECT id FROM _import_job WHERE model = document.id AND is_given = 1 ORDER BY id DESC), 0)
-                FROM _import_document AS document WHERE kind = 'model'
-                """
+                SELECT content, \(newest(isGiven: false)), \(newest(isGiven: true)) FROM _import_document WHERE kind = 'model'
+                """,
+            arguments: ["job": nil, "last": 0]
         )
         var newest: (job: Int64, model: ModelDescription)?
         while let row = try models.next() {

@@ -107,12 +107,13 @@ package enum StoreSchema {
         return try Bool.fetchOne(
             database,
             sql: """
-                SELECT max(made_table) AND NOT max(inserted) AND NOT EXISTS (
+                SELECT EXISTS (SELECT 1 FROM _import_entity WHERE table_name = :table COLLATE NOCASE AND made_table)
+                    AND NOT EXISTS (SELECT 1 FROM _import_entity WHERE table_name = :table COLLATE NOCASE AND inserted > 0)
+                    AND NOT EXISTS (
                     SELECT 1 FROM sqlite_master AS other
                     WHERE other.tbl_name = :table COLLATE NOCASE AND other.type IN ('index', 'trigger')
                         AND other.sql IS NOT NULL AND NOT \(SchemaAdditions.isNoted("other.name", database))
                 )
-                FROM _import_entity WHERE table_name = :table COLLATE NOCASE
                 """,
             arguments: ["table": table]
         ) ?? false

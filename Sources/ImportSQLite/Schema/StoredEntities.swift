@@ -32,7 +32,7 @@ package enum StoredEntities {
                         AND inserted + updated + unchanged + ignored > 0
                 ) AS has_taken
                 FROM (
-                    SELECT id, content, \(Self.newest(isGiven: false)) AS inferred, \(Self.newest(isGiven: true)) AS given
+                    SELECT id, content, \(StoredJob.newest(isGiven: false)) AS inferred, \(StoredJob.newest(isGiven: true)) AS given
                     FROM _import_document WHERE kind = 'model'
                 ) AS document WHERE last > 0
                 \(MigrationHistory.model("UNION ALL SELECT model.content, migration.job, 1, 1", database)) ORDER BY last
@@ -53,13 +53,6 @@ package enum StoredEntities {
             }
         }
         return tables.compactMap { all[$0] }
-    }
-
-    /// In SQL, the newest job of a model, after `:last` and not `:job`; 0 where there is none.
-    static func newest(isGiven: Bool) -> String {
-        // Both are searched in an index, which has the numbers of jobs in order.
-        let jobs = "model = _import_document.id AND is_given = \(isGiven ? 1 : 0) AND id > :last AND id IS NOT :job"
-        return "coalesce((SELECT id FROM _import_job WHERE \(jobs) ORDER BY id DESC LIMIT 1), 0)"
     }
 
     /// An entity with an attribute for each of these columns.

@@ -169,7 +169,7 @@ extension StoredEntities {
             database,
             sql: """
                 SELECT content FROM (
-                    SELECT content, max(\(Self.newest(isGiven: false)), \(Self.newest(isGiven: true))) AS last
+                    SELECT content, max(\(StoredJob.newest(isGiven: false)), \(StoredJob.newest(isGiven: true))) AS last
                     FROM _import_document WHERE kind = 'model' AND last > 0
                     \(MigrationHistory.model("UNION ALL SELECT model.content, migration.job", database))
                 ) ORDER BY last

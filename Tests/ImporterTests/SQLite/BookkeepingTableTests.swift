@@ -31,7 +31,7 @@ struct BookkeepingTableTests {
         try DatabaseQueue().write { database in
             func names() throws -> Set<String> { try Set(BookkeepingTable.texts(database, store: "store").keys) }
             try BookkeepingSchema.prepareBookkeeping(database, store: "store")
-            #expect(try names() == Set(BookkeepingSchema.lasting) && BookkeepingSchema.lasting.count == 7)
+            #expect(try names() == Set(BookkeepingSchema.lasting) && BookkeepingSchema.lasting.count == 8)
             try BookkeepingSchema.makeAll(database)
             try database.execute(
                 sql: """

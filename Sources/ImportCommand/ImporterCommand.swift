@@ -118,6 +118,7 @@ struct ImporterCommand: ParsableCommand {
         let help = helpMessage(for: command(arguments), columns: 200)
         if message.hasPrefix("Missing ") || message.hasPrefix("Unknown option"),
             let problem = ArgumentCheck.unknownOption(arguments, help: help)
+                ?? (message.hasPrefix("Missing expected argument '--into") ? ArgumentCheck.missingInto(arguments) : nil)
         {
             let usage = message.split(separator: "\n").drop { !$0.hasPrefix("Usage: ") }
             message = ([problem[...]] + usage).joined(separator: "\n")

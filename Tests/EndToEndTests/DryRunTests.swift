@@ -111,6 +111,29 @@ struct DryRunTests {
         #expect(try StoreContent.query(store, "SELECT count(*) FROM _import_reject") == "1")
     }
 
+    /// An index that the import would refuse is refused, in the same words.
+    @Test(arguments: [[], ["--mirror", "--identifier", "n"]])
+    func refusesAnIndexThatNoEntityCanHave(options: [String]) throws {
+        let directory = try TemporaryDirectory()
+        let source = try directory.write(#"[{"n":1},{"n":2}]"#, to: "n.json")
+        let store = directory.path("s.sqlite")
+        if !options.isEmpty {
+            #expect(try runImporter(source, "--into", store, "--identifier", "n").ending == .exit(0))
+        }
+        let arguments = [Project.importer, source, "--into", store, "--again", "--index", "nn"] + options
+        let dry = try run(arguments + ["--dry-run"])
+        #expect(
+            dry.ending == .exit(64) && dry.errorText.contains("--index nn: no entity has all these attributes"),
+            "\(dry.errorText)"
+        )
+        let real = try run(arguments)
+        #expect(real.ending == dry.ending)
+        #expect(
+            real.errorText.components(separatedBy: "error: ").last
+                == dry.errorText.components(separatedBy: "error: ").last
+        )
+    }
+
     @Test func saysWhatWouldStopIt() throws {
         let directory = try TemporaryDirectory()
         let source = try directory.write(#"[{"n":1},{"n":tru}]"#, to: "n.json")

@@ -30,10 +30,32 @@ struct NewUserTests {
         (["--overwrite"], "'--overwrite'; did you mean '--restart'?"),
         (["--tabel", "x"], "'--tabel'; did you mean '--entity'?"),
         (["--batch-size", "9"], "; did you mean '--commit-every'?"),
+        (["--verbose"], "'--verbose'; did you mean '--progress'?"),
     ])
     func isToldTheNameThatIsMeant(options: [String], answer: String) throws {
         let result = try run([Project.importer, "import", source, "--into", store] + options)
         #expect(result.ending == .exit(64) && result.errorText.contains(answer), "\(result.errorText)")
+    }
+
+    @Test func isToldHowTheStoreIsGiven() throws {
+        for arguments in [[source, store], ["import", source, store]] {
+            let result = try run([Project.importer] + arguments)
+            #expect(
+                result.ending == .exit(64) && result.errorText.contains("give the store with --into \(store)\n"),
+                "\(result.errorText)"
+            )
+        }
+        let query = try runImporter("query", source, "select 1")
+        #expect(query.errorText.contains("memory \(source) 'select 1'\n"), "\(query.errorText)")
+    }
+
+    @Test(arguments: [
+        (#"[{"a":1,}]"#, "a comma before }"), (#"[{"a":1},]"#, "no value before ]"),
+        (#"[{"a":}]"#, "no value before }"),
+    ])
+    func isToldOfACommaTooMany(text: String, answer: String) throws {
+        let result = try runImporter("import", directory.write(text, to: "comma.json"), "--into", store)
+        #expect(result.ending == .exit(65) && result.errorText.contains(answer), "\(result.errorText)")
     }
 
     @Test func isToldInWhatOrderAQueryIsTyped() throws {
@@ -159,7 +181,7 @@ struct NewUserTests {
     @Test(arguments: ["merge", "replace", "ignore"]) func isToldOfRecordsThatMeet(policy: String) throws {
         let options = ["--identifier", "address_city", "--on-conflict", policy]
         let notice =
-            "orders: 199 of 200 records had the address_city of an earlier one, and are one object with it (--on-conflict \(policy))\n"
+            "orders: 199 of 200 records have the same address_city as an earlier record, so they are the same object (--on-conflict \(policy))\n"
         for dryRun in [["--dry-run"], []] {
             let result = try run([Project.importer, "import", source, "--into", store] + options + dryRun)
             #expect(result.ending == .exit(0) && result.errorText.contains(notice), "\(result.errorText)")
@@ -196,18 +218,21 @@ struct NewUserTests {
     }
 
     /// A migration says what it takes from undo, and advice names the store that is meant.
-    @Test func isToldWhatAMigrationDrops() throws {
-        #expect(try runImporter("import", source, "--into", store, "--undo", "-q").ending == .exit(0))
+    @Test(arguments: [["--undo"], []])
+    func isToldWhatAMigrationDrops(options: [String]) throws {
+        #expect(try run([Project.importer, "import", source, "--into", store, "-q"] + options).ending == .exit(0))
         let model = #"{"entities": {"orders": {"attributes": {"id": {"type": "double", "optional": true}}}}}"#
         let other = try directory.write(model, to: "m.json")
         for option in ["--dry-run", "--json"] {
             let result = try runImporter("migrate", store, "--model", other, "--allow-loss", option)
             #expect(
-                result.ending == .exit(0) && result.outputText.contains("of 1 job is no longer possible"),
+                result.ending == .exit(0) && result.outputText.contains("of job 1 is no longer possible"),
                 "\(result.outputText)"
             )
         }
-        #expect(try runImporter("undo", store).ending == .exit(65))
+        #expect(try runImporter("migrate", store, "--model", other, "--allow-loss").ending == .exit(0))
+        let undo = try runImporter("undo", store)
+        #expect(undo.ending == .exit(65) && undo.errorText.contains("migrated to another model"), "\(undo.errorText)")
         let unknown = try runImporter("undo", store, "--job", "7")
         #expect(unknown.errorText.contains("importer status \(store)`") && !unknown.errorText.contains("STORE"))
     }

@@ -34,6 +34,10 @@ struct ServeProgressTests {
         try Data(mended.utf8).write(to: URL(fileURLWithPath: files.sources[1]))
         #expect(try runImporter("resume", store, "--quiet").ending == .exit(0))
         try expect(["finished", "finished", "finished"], [sizes[0], mended.utf8.count, sizes[0]], [30, 3, 30])
+        // What a page adds to a count is what the job has inserted since.
+        let entities = try #require(try served.json("/api/entities")["entities"] as? [[String: Any]])
+        #expect(entities.map { $0["count"] as? Int } == [63])
+        #expect(entities.map { $0["imported"] as? [String: Int] } == [["job": 1, "count": 63]])
     }
 
     @Test func relationshipsHaveTheirCounts() throws {

@@ -15,6 +15,7 @@ struct CommandLineTermsTests {
                 "\(anyOf: .chunkDirectory) on another disk", "--chunks DIR on another disk",
                 "`chunkDirectory` on another disk"
             ),
+            ("Then \(.sameAgain).", "Then run the same command again.", "Then make the same call again."),
             ("\(.onError, "stop")", "--on-error stop", "`onError: stop`"),
             ("\(.records, "$['a b'][*]")", #"--records '$['\''a b'\''][*]'"#, "`records: $['a b'][*]`"),
             (

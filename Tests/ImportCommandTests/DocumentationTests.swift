@@ -174,10 +174,13 @@ struct DocumentationTests {
             #expect(!examples.isEmpty)
             // A wrapped example could not be pasted.
             #expect(examples.allSatisfy { $0.count <= 80 })
-            let written = subcommand.configuration.discussion.split(separator: "\n").filter {
-                $0.contains("  importer ")
+            // So are lines of a list.
+            let written = subcommand.configuration.discussion.split(separator: "\n").filter { $0.hasPrefix("  ") }
+            for line in written { #expect(help.contains(line), "\(line)") }
+            let repeated = help.matches(of: /--([a-z-]+) <([a-z-]+)>/).filter {
+                $0.output.1 == $0.output.2 && $0.output.1 != "format"
             }
-            for example in written { #expect(help.contains(example)) }
+            #expect(repeated.isEmpty, "\(repeated.map(\.output.0))")
         }
     }
 

@@ -287,7 +287,7 @@ struct OutputTextTests {
         )
         let text = ReportText.text(report, store: "s", command: "importer")
         #expect(text.contains("Entities\n  a  995 inserted, 3 rejected\n  b  2 inserted\n"))
-        #expect(text.contains("\n  a.price  4,112 × stored as another type, 1 × trimmed\n"))
+        #expect(text.contains("\n  a.price  4,112 × converted to the column's type, 1 × trimmed\n"))
         #expect(text.contains("\n  $.m      1 × outside of the records\n"))
     }
 

@@ -92,6 +92,7 @@ def loads(fixture):
     browser = fixture.browser
     browser.open_records(fixture.address("people"))
     equal(browser.text("#state"), "finished")
+    assert browser.text("#headline").startswith("Imported people"), browser.text("#headline")
     equal(browser.text("#records-read"), grouped(PEOPLE))
     equal(browser.value("document.getElementById('progress').getAttribute('aria-valuenow')"), "100")
     inserted, = fixture.rows("SELECT count(*) FROM people")[0]

@@ -79,8 +79,8 @@ extension ImportError {
             at: store,
             "the store is not what the changes lead from: \(what)",
             advice: isBegun
-                ? "What was committed before stays. Correct the store and resume (\(call: .resuming(store: store))), or give the same command "
-                    + "with what is to be done (\(.conflicts))."
+                ? "What was committed before stays. Correct the store and resume (\(call: .resuming(store: store))), or "
+                    + "\(.sameAgain) with what is to be done (\(.conflicts))."
                 : "Nothing was written. Say what is to be done (\(.conflicts)): keep, take or reject."
         )
     }

@@ -194,7 +194,7 @@ public final class PatchPipeline: Sendable {
                         .jobUnfinished,
                         at: store,
                         "job \(open.id) is not finished, and could write over what is changed",
-                        advice: "Finish it with \(call: .resuming(store: store)), then give this command again."
+                        advice: "Finish it with \(call: .resuming(store: store)), then \(.sameAgain)."
                     )
                 }
                 return .resume(open)

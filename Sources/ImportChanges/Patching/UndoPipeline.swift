@@ -104,7 +104,7 @@ public final class UndoPipeline: Sendable {
                     .jobUnfinished,
                     at: store,
                     "job \(open.id) is not finished, and could write over what is brought back",
-                    advice: "Finish it with \(call: .resuming(store: store)), then give this command again."
+                    advice: "Finish it with \(call: .resuming(store: store)), then \(.sameAgain)."
                 )
             }
             if let undo = try journal.undo(of: job.id) {
@@ -138,7 +138,7 @@ public final class UndoPipeline: Sendable {
 
     /// Keeps what it takes to undo a job that has only inserted rows.
     private func recover(_ job: StoredJob, _ context: RunContext, _ destination: SQLiteDestination) throws {
-        guard let session = try destination.open() as? StoreSession else { throw notKept(job) }
+        guard let session = try destination.open() as? StoreSession else { throw notKept(job, isMigrated: false) }
         let result = Result {
             try session.write { database in
                 try BookkeepingSchema.prepareBookkeeping(database, store: store, all: true)
@@ -149,7 +149,9 @@ public final class UndoPipeline: Sendable {
                     try job.end(sources, database) { try interruption.check() }
                     try TableFingerprint.record(job.tables, database)
                 }
-                guard try ImportUndoLog.recover(job, database) else { throw notKept(job) }
+                guard try ImportUndoLog.recover(job, database) else {
+                    throw notKept(job, isMigrated: try MigrationHistory.exists(since: job.id, database))
+                }
                 try BookkeepingSchema.dropEmpty(database)
             }
         }
@@ -157,14 +159,16 @@ public final class UndoPipeline: Sendable {
         try result.get()
     }
 
-    private func notKept(_ job: StoredJob) -> ImportError {
+    private func notKept(_ job: StoredJob, isMigrated: Bool) -> ImportError {
         ImportError(
             .notUndoable,
             at: store,
-            "what the rows were before job \(job.id) was not kept, or is forgotten",
+            isMigrated
+                ? "job \(job.id) cannot be undone, as the store was migrated to another model after it"
+                : "job \(job.id) cannot be undone: what the rows were before it was not kept, or rows that it has inserted have changed "
+                    + "since",
             advice:
-                "Compare the store with one from before the job, and patch it. Imports that only insert rows can be undone as long "
-                + "as nobody has changed these; \(.keepsUndo) keeps what any other needs."
+                "Compare the store with one from before the job, and patch it. \(.keepsUndo) keeps what the undo of an import needs."
         )
     }
 
@@ -189,7 +193,7 @@ public final class UndoPipeline: Sendable {
             .notUndoable,
             at: store,
             "there is no job that could be undone",
-            advice: "Name the undo that is to be undone; \(call: .status) lists the jobs."
+            advice: "An undo is undone by its number; \(call: .status) lists the jobs."
         )
     }
 

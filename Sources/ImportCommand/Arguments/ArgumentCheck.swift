@@ -114,6 +114,15 @@ enum ArgumentCheck {
         return nil
     }
 
+    /// What to write where the store is given as if it were a source; nil where none looks like a store.
+    static func missingInto(_ arguments: [String]) -> String? {
+        guard let store = arguments.dropFirst().last,
+            PostgreSQLAddress.isOne(store)
+                || [".sqlite", ".sqlite3", ".db"].contains(where: store.lowercased().hasSuffix)
+        else { return nil }
+        return "give the store with --into \(store.shellQuoted)"
+    }
+
     /// What other programs call options.
     private static let meanings: [Substring: [String]] = [
         "table": ["--entity"], "table-name": ["--entity"], "name": ["--entity"],
@@ -123,6 +132,7 @@ enum ArgumentCheck {
         "append": ["--again"], "json": ["--format"], "to": ["--into", "--output"],
         "batch-size": ["--commit-every"], "threads": ["--workers"], "jobs": ["--workers"],
         "upsert": ["--on-conflict"], "replace": ["--on-conflict"], "ignore": ["--on-conflict"],
+        "verbose": ["--progress"], "debug": ["--progress"], "no-progress": ["--progress"], "silent": ["--quiet"],
         "filter": ["--where"], "order-by": ["--sort"], "fields": ["--columns"], "select": ["--columns"],
     ]
 

@@ -5,19 +5,19 @@ import Importer
 struct ConflictArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Where the store has another value than the change leads from: stop, keep, take or reject; may be repeated.",
+            "What to do where the store does not have the old value of a change: stop, keep, take or reject; may be repeated.",
             discussion: """
-                stop writes nothing and lists the conflicts, keep leaves the store's value, take writes the change's, reject writes \
-                nothing of the line and keeps it as a reject. ENTITY:POLICY is for an entity, ENTITY.NAME:POLICY for an attribute. \
+                stop lists the conflicts and writes nothing; keep leaves the store's value; take writes the new value; reject leaves the \
+                object and makes the change a reject. ENTITY:POLICY is for an entity, ENTITY.NAME:POLICY for an attribute. \
                 Default: stop.
                 """,
             valueName: "policy"
         ),
-        transform: rule
+        transform: Self.rule
     )
     var conflicts: [PatchOptions.Rule] = []
 
-    private static func rule(_ text: String) throws -> PatchOptions.Rule {
+    static func rule(_ text: String) throws -> PatchOptions.Rule {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard let last = parts.last, let policy = PatchOptions.Policy(rawValue: String(last)) else {
             throw ValidationError("--conflicts \(text): it is stop, keep, take or reject")

@@ -42,7 +42,7 @@ struct InferenceArguments: ParsableArguments {
         name: .customLong("for"),
         help: ArgumentHelp(
             "Library whose forms uuids, dates and decimals are stored in: grdb.",
-            discussion: "What --storage or the model says of an attribute counts more.",
+            discussion: "--storage and forms in the model take precedence.",
             valueName: "library"
         )
     )

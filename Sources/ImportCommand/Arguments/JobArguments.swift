@@ -36,7 +36,8 @@ struct JobArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What a value that does not fit does: reject (its record), null (where the attribute is optional) or stop."
+            "What a value that does not fit does: reject (its record), null (where the attribute is optional) or stop.",
+            valueName: "policy"
         )
     )
     var onError = ErrorPolicy.reject

@@ -7,7 +7,7 @@ struct MirrorArguments: ParsableArguments {
         help: ArgumentHelp(
             "Delete what the sources no longer have, when they are read to their ends.",
             discussion: """
-                Objects in scope that no record of this import had are deleted by the delete rules, all of them or none. A list of \
+                Objects in scope that no record of this import has are deleted by the delete rules, all of them or none. A list of \
                 owned objects is replaced as a whole. If deletions are withheld, the command says so and ends with 65; \
                 `importer mirror` carries them out.
                 """
@@ -48,7 +48,7 @@ struct MirrorLimitArguments: ParsableArguments {
     @Flag(help: "Delete also where the sources have no record of an entity.")
     var allowEmpty = false
 
-    @Flag(help: "Delete though there are rejects of which nobody can tell which objects they are.")
+    @Flag(help: "Delete although the identifiers of some rejects cannot be read.")
     var despiteRejects = false
 
     @Option(

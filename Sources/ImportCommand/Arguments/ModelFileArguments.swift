@@ -6,11 +6,11 @@ import Importer
 struct ModelFileArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "How the properties of a Core Data model are found in JSON.",
+            "How the JSON spells the properties of a Core Data model.",
             discussion: """
-                For those whose userInfo does not say it: exact is the name itself, snake its words in snake_case, any \
-                whichever of the two or camelCase a record has, sync that too and what the library Sync knows (NAME_id, \
-                NAME_ids, id for remoteID).
+                Used where the model's userInfo does not name the key. exact: as in the model; snake: in snake_case; any: whichever of \
+                exact, snake_case and camelCase a record has; sync: as any, or by the rules of the library Sync (NAME_id, NAME_ids, \
+                id for remoteID).
                 """,
             valueName: "style"
         )

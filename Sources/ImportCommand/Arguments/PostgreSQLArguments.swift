@@ -7,7 +7,7 @@ import Importer
 struct PostgreSQLArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The schema of a server's database; an import makes it if it is not there.",
+            "The schema of a server's database; an import creates it.",
             discussion: "Default: the connection's own (current_schema).",
             valueName: "name"
         )
@@ -16,7 +16,7 @@ struct PostgreSQLArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How long a server that is lost is tried again, in seconds.",
+            "How long to try to reconnect to a lost server, in seconds.",
             valueName: "seconds"
         )
     )

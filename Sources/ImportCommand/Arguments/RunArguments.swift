@@ -33,7 +33,9 @@ struct RunArguments: ParsableArguments {
     @Flag(help: "Keep the chunk directory.")
     var keepChunks = false
 
-    @Option(help: "SQLite's synchronous setting while importing: full, normal or off.")
+    @Option(
+        help: ArgumentHelp("SQLite's synchronous setting while importing: full, normal or off.", valueName: "level")
+    )
     var durability = RunOptions.Durability.normal
 
     @Option(

@@ -21,6 +21,7 @@ struct CommandLineTerms {
         case .value("false", of: .keepsUndo): "--no-undo"
         case .value(let value, of: let setting): "\(setting.option.name) \(value.shellWord)"
         case .call(let call): "`\(command) \(call.arguments(schema, store))`"
+        case .sameAgain: "run the same command again"
         }
     }
 }

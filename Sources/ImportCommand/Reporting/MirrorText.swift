@@ -43,8 +43,8 @@ enum MirrorText {
         let (why, option): (MessageText, MessageText) =
             switch reason {
             case .empty: ("the sources have no record of an entity that has objects", "\(.allowsEmpty)")
-            case .rejects: ("of some rejects nobody can tell which objects they are", "\(.despiteRejects)")
-            case .limit: ("more objects of one entity would go than may", "\(anyOf: .maxDelete)")
+            case .rejects: ("the identifiers of some rejects cannot be read", "\(.despiteRejects)")
+            case .limit: ("of one entity, more would be deleted than is allowed", "\(anyOf: .maxDelete)")
             }
         return ImportError(
             .deletionsWithheld,

@@ -87,10 +87,6 @@ enum ReportText {
             + "\(changes).\n"
     }
 
-    /// What to do where nothing is at a record path.
-    static let pathAdvice: MessageText =
-        "Check --records; without it, records are found, or the record paths listed where they could be."
-
     /// What the command ends with where nothing was accepted though something was to be; nil elsewhere.
     static func nothingTaken(_ report: ImportReport, store: String, command: String) -> ImportError? {
         guard report.tookNothing, let message = report.message else { return nil }
@@ -98,7 +94,7 @@ enum ReportText {
         let duplicate = CoercionError.Code.duplicateIdentifier.rawValue
         let (reason, advice): (ImportError.Reason, MessageText) =
             if report.recordsRead == 0 || report.rejected < report.recordsRead {
-                (.recordsNotFound, pathAdvice)
+                (.recordsNotFound, ImportError.adviceForRecordPaths)
             } else if !report.errors.isEmpty, report.errors.allSatisfy({ $0.code == duplicate }) {
                 (.allRejected, "Their identifiers exist already.")
             } else {
@@ -114,7 +110,7 @@ enum ReportText {
         if let undo = report.undoneBy {
             if let job = report.undoes { return "Job \(job) was undone in \(store), which job \(undo) has undone" }
             return
-                "\(sources(report)) \(report.sources.count > 1 ? "were" : "was") brought into \(store), and undone by job \(undo)"
+                "\(sources(report)) \(report.sources.count > 1 ? "were" : "was") imported into \(store), and undone by job \(undo)"
         }
         if report.conflicts != nil { return changeHeadline(report, store: store, time: time) }
         switch report.state {

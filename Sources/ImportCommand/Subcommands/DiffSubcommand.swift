@@ -81,11 +81,14 @@ struct DiffSubcommand: ParsableCommand {
     var only: [String] = []
 
     @Option(
-        help: ArgumentHelp("The attributes by which objects of an entity are the same.", valueName: "entity:a,b")
+        help: ArgumentHelp(
+            "The attributes by which objects of an entity are the same; may be repeated.",
+            valueName: "entity:a,b"
+        )
     )
     var identifier: [String] = []
 
-    @Option(name: .customLong("old"), help: "Which old values a change set has.")
+    @Option(name: .customLong("old"), help: ArgumentHelp("Which old values a change set has.", valueName: "which"))
     var oldValues = DifferenceOptions.OldValues.changed
 
     @Option(help: "How the difference is printed.")

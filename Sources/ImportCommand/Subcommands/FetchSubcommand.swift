@@ -104,7 +104,7 @@ struct FetchSubcommand: ParsableCommand {
     @Flag(help: "The same as --format json.")
     var json = false
 
-    @Option(help: "How dates are printed; unix is seconds as a number.")
+    @Option(help: ArgumentHelp("How dates are printed; unix is seconds as a number.", valueName: "form"))
     var dates = DateStyle.iso8601
 
     @Flag(help: "Print the model by which an import reads what --format ndjson prints, and no records.")

@@ -15,13 +15,13 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
 
             MOST USED
               --entity NAME          the table, instead of the file's name
-              --identifier NAME      records with the same value are one object, and come again as updates
+              --identifier NAME      records with the same value are one object
               --model FILE           types, names and tables (importer infer prints one)
               --records PATH         where the records are, as in '$.features[*]'
               --type NAME:TYPE       an attribute's type where none is given
               --nested tables        make tables of arrays of objects
               --dry-run              say what the import would do
-              --on-error stop        stop at the first record that does not match, instead of setting it aside
+              --on-error stop        stop at the first record that does not match
               --limit N              import the first N records alone
               --quiet                print nothing but errors
 
@@ -65,7 +65,7 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
 
     @Flag(
         help:
-            "Bring the store to the model first where they differ, as far as that loses nothing (see importer migrate)."
+            "First migrate the store to the model, if that loses nothing (see importer migrate)."
     )
     var migrate = false
 

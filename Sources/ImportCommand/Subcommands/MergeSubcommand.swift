@@ -16,8 +16,8 @@ struct MergeSubcommand: ParsableCommand {
             same value, is a conflict. What is printed is the change set that leads from OURS to the merged state, with a line for each \
             conflict. With --into OURS it is applied, as a job that `importer undo` takes back; otherwise no store is written to.
 
-            Conflicts end it with exit code 65, and nothing is applied: --conflicts ours or theirs says what counts, and mark applies \
-            all else and keeps them in the store, for `importer conflicts` and `importer resolve`. A change set can be edited, too: \
+            Conflicts end it with exit code 65, and nothing is applied: --conflicts ours or theirs decides all of them, and mark applies \
+            everything else and keeps them in the store, for `importer conflicts` and `importer resolve`. A change set can be edited, too: \
             `importer patch` applies it when each of its conflicts has a "take".
 
             Unique indexes and foreign keys are judged by the merged state. Where OURS is a change set they are judged when the \
@@ -50,11 +50,19 @@ struct MergeSubcommand: ParsableCommand {
     @Option(help: ArgumentHelp("Merge only this entity, with what it owns; may be repeated.", valueName: "name"))
     var entity: [String] = []
 
-    @Option(help: "What both sides may change without a conflict: attributes of an object, or only different objects.")
+    @Option(
+        help: ArgumentHelp(
+            "What both sides may change without a conflict: attributes of an object, or only different objects.",
+            valueName: "level"
+        )
+    )
     var granularity = MergeOptions.Granularity.attribute
 
     @Option(
-        help: ArgumentHelp("The attributes by which objects of an entity are the same.", valueName: "entity:a,b")
+        help: ArgumentHelp(
+            "The attributes by which objects of an entity are the same; may be repeated.",
+            valueName: "entity:a,b"
+        )
     )
     var identifier: [String] = []
 
@@ -70,7 +78,7 @@ struct MergeSubcommand: ParsableCommand {
     @Option(help: ArgumentHelp("With --into, changes per commit.", valueName: "n"))
     var commitEvery = RunOptions().commitEvery
 
-    @Option(help: "With --into, SQLite's synchronous setting: full, normal or off.")
+    @Option(help: ArgumentHelp("With --into, SQLite's synchronous setting: full, normal or off.", valueName: "level"))
     var durability = RunOptions.Durability.normal
 
     @OptionGroup(title: "Output options") var progress: ProgressArguments

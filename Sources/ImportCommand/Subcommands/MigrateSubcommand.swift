@@ -12,14 +12,14 @@ struct MigrateSubcommand: ParsableCommand {
             Prints the plan, a line for each change, and then makes all of it or nothing. What has a renamingIdentifier in \
             the model is renamed from that; all else is matched by name.
 
-            A change that would lose something is refused, with how many rows stand against it and the first three of them \
-            (exit 65; nothing is changed). --allow-loss lets go what is gone from the model.
+            A change that would lose values is refused (exit 65; nothing is changed), with the number of rows that it concerns and \
+            the first three of them. --allow-loss drops what is gone from the model.
 
             A new attribute that is required gets its default in the rows that are there, or, where it is "generated", a UUID \
             made of the row's identifier: the same each time.
 
             EXAMPLES
-              importer model print people.sqlite > people.model.json   (then edit it)
+              importer model print people.sqlite > people.model.json   # then edit it
               importer migrate people.sqlite --model people.model.json --dry-run
               importer migrate people.sqlite --model people.model.json
             """
@@ -33,7 +33,7 @@ struct MigrateSubcommand: ParsableCommand {
 
     @OptionGroup var modelFile: ModelFileArguments
 
-    @Flag(help: "Let values go that the model has no place for, links beyond the first, and orders.")
+    @Flag(help: "Drop values that the model has no attribute for, links beyond the first, and orders.")
     var allowLoss = false
 
     @Flag(help: "Print the plan. Change nothing.")

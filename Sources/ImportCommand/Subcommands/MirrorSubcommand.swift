@@ -26,7 +26,7 @@ struct MirrorSubcommand: ParsableCommand, StoreCommand {
 
     @OptionGroup var limits: MirrorLimitArguments
 
-    @Option(help: "SQLite's synchronous setting: full, normal or off.")
+    @Option(help: ArgumentHelp("SQLite's synchronous setting: full, normal or off.", valueName: "level"))
     var durability = RunOptions.Durability.normal
 
     @OptionGroup(title: "Output options") var output: OutputArguments

@@ -14,8 +14,8 @@ struct PatchSubcommand: ParsableCommand, StoreCommand {
             the store, and nothing is written. Then it is applied as a job: in commits, resumable with `importer resume`, and listed by \
             `importer status`. Any SQLite file will do.
 
-            A value is written where the store has the change's old value. Where it has the new one already, nothing is to be done: \
-            a patch applied twice is one applied once. What has neither is a conflict, and so are an object to be updated that is \
+            A value is written where the store has the change's old value. Where it has the new one already, nothing is done, so \
+            that applying a patch twice changes nothing more. What has neither is a conflict, and so are an object to be updated that is \
             missing, one to be inserted that exists with other values, and what the table's constraints refuse. Conflicts stop the \
             patch (exit 65) unless --conflicts says otherwise. Constraints are judged by the end: unique values may be swapped.
 
@@ -38,11 +38,14 @@ struct PatchSubcommand: ParsableCommand, StoreCommand {
     @OptionGroup var policies: ConflictArguments
 
     @Option(
-        help: ArgumentHelp("The attributes by which objects of an entity are the same.", valueName: "entity:a,b")
+        help: ArgumentHelp(
+            "The attributes by which objects of an entity are the same; may be repeated.",
+            valueName: "entity:a,b"
+        )
     )
     var identifier: [String] = []
 
-    @Flag(help: "Only compare the change set with the store, and print what it would come to.")
+    @Flag(help: "Only compare the change set with the store, and print what the patch would do.")
     var dryRun = false
 
     @Flag(help: "Apply all of it in one transaction.")
@@ -51,7 +54,7 @@ struct PatchSubcommand: ParsableCommand, StoreCommand {
     @Flag(help: "Do not keep what the rows were before.")
     var noUndo = false
 
-    @Flag(help: "Apply the changes that are whole of a change set that breaks off.")
+    @Flag(help: "Of a change set that is cut off, apply the changes before the cut.")
     var partial = false
 
     @Flag(help: "Apply changes that have no old values, without comparing.")
@@ -63,7 +66,7 @@ struct PatchSubcommand: ParsableCommand, StoreCommand {
     @Option(help: ArgumentHelp("Changes per commit.", valueName: "n"))
     var commitEvery = RunOptions().commitEvery
 
-    @Option(help: "SQLite's synchronous setting: full, normal or off.")
+    @Option(help: ArgumentHelp("SQLite's synchronous setting: full, normal or off.", valueName: "level"))
     var durability = RunOptions.Durability.normal
 
     @OptionGroup(title: "Output options") var output: OutputArguments

@@ -34,6 +34,11 @@ struct QuerySubcommand: ParsableCommand {
     }
 
     func run() throws {
-        try query.print(sql, of: StoreReader(store: store))
+        do {
+            try query.print(sql, of: StoreReader(store: store))
+        } catch let error as ImportError where error.message.hasSuffix("is not an SQLite database") {
+            let command = "\(CommandName.text) memory \(store.shellQuoted) \(sql.shellQuoted)"
+            throw error.advising("To ask a JSON file:  \(command)")
+        }
     }
 }

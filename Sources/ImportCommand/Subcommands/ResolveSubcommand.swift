@@ -12,8 +12,9 @@ struct ResolveSubcommand: ParsableCommand {
         abstract: "Resolve conflicts that merges have left in a store.",
         discussion: """
             FILE is what `importer conflicts STORE --to FILE` has written, with a "take" in each line that is resolved: "base", \
-            "ours", "theirs", or an object with values. Lines whose take is null stay open. --ours and --theirs do without a file. \
-            It is one job, which `importer undo` takes back. What ours was must still be there.
+            "ours", "theirs", or an object with values. Lines whose "take" is null stay open. --ours and --theirs need no file. \
+            It is one job, which `importer undo` takes back. If a value has changed since the merge, nothing is written, and the \
+            conflict is listed.
 
             EXAMPLES
               importer resolve mine.sqlite conflicts.ndjson
@@ -47,7 +48,7 @@ struct ResolveSubcommand: ParsableCommand {
     @Option(help: ArgumentHelp("Changes per commit.", valueName: "n"))
     var commitEvery = RunOptions().commitEvery
 
-    @Option(help: "SQLite's synchronous setting: full, normal or off.")
+    @Option(help: ArgumentHelp("SQLite's synchronous setting: full, normal or off.", valueName: "level"))
     var durability = RunOptions.Durability.normal
 
     @OptionGroup(title: "Output options") var output: OutputArguments

@@ -69,7 +69,7 @@ struct SplitSubcommand: ParsableCommand {
             throw ImportError(
                 .recordsNotFound,
                 "nothing was found at \(summary.notFound.joined(separator: ", "))",
-                advice: ReportText.pathAdvice
+                advice: ImportError.adviceForRecordPaths
             )
         }
     }

@@ -14,8 +14,8 @@ struct StripSubcommand: ParsableCommand, StoreCommand {
             longer possible: undo, verify, retry, mirror and resume, telling where a row is from, and knowing what is in already. A \
             later import into the store treats its tables as any other program's.
 
-            Nothing is stripped while a job is unfinished or conflicts are open, nor where rejects would go (exit 64), unless \
-            --allow-loss says so.
+            Nothing is stripped while a job is unfinished or conflicts are open, nor while rejects are open (exit 64), unless \
+            --allow-loss drops them.
 
             EXAMPLES
               importer strip people.sqlite
@@ -32,7 +32,7 @@ struct StripSubcommand: ParsableCommand, StoreCommand {
     @Option(help: ArgumentHelp("Make a stripped copy, and leave the store as it is.", valueName: "file"))
     var to: String?
 
-    @Flag(help: "Let open rejects go.")
+    @Flag(help: "Drop open rejects.")
     var allowLoss = false
 
     @Flag(help: "Print a JSON object.")

@@ -15,7 +15,7 @@ struct UndoSubcommand: ParsableCommand, StoreCommand {
 
             An undo is a job itself: to do again what was undone, undo the undo. A job that was interrupted may be undone, and \
             is over then. A value that has changed since is a conflict, which stops the undo (exit 65) unless --conflicts \
-            says otherwise; keep leaves what has changed, take brings back what was there before the job.
+            says otherwise.
 
             EXAMPLES
               importer undo copy.sqlite
@@ -33,7 +33,18 @@ struct UndoSubcommand: ParsableCommand, StoreCommand {
     )
     var job: Int64?
 
-    @OptionGroup var policies: ConflictArguments
+    @Option(
+        help: ArgumentHelp(
+            "What to do where a value has changed since the job: stop, keep or take; may be repeated.",
+            discussion: """
+                stop lists the conflicts and writes nothing; keep leaves what has changed; take brings back what was there before \
+                the job. ENTITY:POLICY is for an entity, ENTITY.NAME:POLICY for an attribute. Default: stop.
+                """,
+            valueName: "policy"
+        ),
+        transform: ConflictArguments.rule
+    )
+    var conflicts: [PatchOptions.Rule] = []
 
     @Flag(help: "Forget what was kept to undo jobs: that of --job, or of all.")
     var forget = false
@@ -47,7 +58,7 @@ struct UndoSubcommand: ParsableCommand, StoreCommand {
     )
     var olderThan: Duration?
 
-    @Option(help: "SQLite's synchronous setting: full, normal or off.")
+    @Option(help: ArgumentHelp("SQLite's synchronous setting: full, normal or off.", valueName: "level"))
     var durability = RunOptions.Durability.normal
 
     @OptionGroup(title: "Output options") var output: OutputArguments
@@ -65,13 +76,13 @@ struct UndoSubcommand: ParsableCommand, StoreCommand {
         if forget, output.report != nil {
             throw ValidationError("--forget makes no report file; --json prints what it does")
         }
-        if forget, !policies.conflicts.isEmpty { throw ValidationError("--conflicts is not for --forget") }
+        if forget, !conflicts.isEmpty { throw ValidationError("--conflicts is not for --forget") }
     }
 
     func run() throws {
         if forget { return try forgetLogs() }
         var options = PatchOptions()
-        options.conflicts = policies.conflicts
+        options.conflicts = conflicts
         let pipeline = UndoPipeline(
             of: store,
             job: job,

@@ -19,7 +19,7 @@ struct WatchSubcommand: ParsableCommand {
             KEYS
               q                      quit
               Tab, Shift-Tab         next, previous entity
-              s, S                   sort by the next, previous attribute; r: the other way round
+              s, S                   sort by the next, previous attribute; r: reversed
               arrows, PgUp, PgDn     other rows and columns; g, G: first and last rows
               Ctrl-L                 draw everything again
 

@@ -11,7 +11,7 @@ struct WorkSubcommand: ParsableCommand {
         abstract: "Take part in an import into a PostgreSQL server.",
         discussion: """
             Joins the import that another process has begun with importer import, on any host that sees its chunk folder, \
-            at any time. Options and model are the import's. Each chunk is committed once, whoever takes it, and whatever dies.
+            at any time. Options and model are the import's. Each chunk is committed exactly once, even if a process crashes.
 
             EXAMPLES
               importer work postgresql://importer@db/shop

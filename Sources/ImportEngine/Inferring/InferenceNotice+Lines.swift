@@ -46,7 +46,7 @@ extension InferenceNotice {
                 + "(\(anyOf: .nestedDepth))"
         case .decimals:
             return
-                "\(entity): \(names): decimal, so that no digit is lost; it is text in SQLite, where CAST(… AS REAL) compares it "
+                "\(entity): \(names): stored as decimal text, so that no digit is lost; in SQL, compare CAST(… AS REAL) "
                 + "(\(anyOf: .types) for a double)"
         default: break
         }

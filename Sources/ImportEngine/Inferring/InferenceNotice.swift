@@ -64,7 +64,7 @@ package struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
         case .referenceCandidate(let other):
             return "by its name, could refer to \(other) (\"relationships\" in a model file)"
         case .dates(let form):
-            return "all strings look like \(form)"
+            return "all strings are \(form), and stay text"
         case .kinds(let counts):
             let parts = counts.map { "\($0.count) × \($0.kind)" }
             return "kinds vary: " + parts.joined(separator: ", ")
@@ -79,10 +79,10 @@ package struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
         case .illFormedText:
             return "kept as JSON: some text is not well-formed Unicode (a lone surrogate)"
         case .decimals:
-            return "decimal, so that no digit is lost: SQL compares it as text but for CAST(… AS REAL)"
+            return "stored as decimal text, so that no digit is lost; in SQL, compare CAST(… AS REAL)"
         case .renamed(let columns):
             let more = columns.count > 8 ? " and \(columns.count - 8) more" : ""
-            return "other names than keys: " + columns.prefix(8).joined(separator: ", ") + more
+            return "columns named differently than their keys: " + columns.prefix(8).joined(separator: ", ") + more
         case .textWithNUL:
             return "kept as JSON: some text has U+0000, which the server's texts cannot have"
         case .bytes(let format):
@@ -94,7 +94,7 @@ package struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
                 }
             return "a BLOB column: \(what) (\"format\" in a model file)"
         case .keysLeftOut:
-            return "too many new keys: those without a column are left out and counted as unknownKey"
+            return "too many new keys: those that get no column are left out, and counted as unknown keys"
         }
     }
 }

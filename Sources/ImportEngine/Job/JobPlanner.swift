@@ -123,7 +123,7 @@ package struct JobPlanner {
         guard descriptions.filter({ !$0.isRepeatable }).count <= 1 else {
             throw ImportError(
                 .sourceReadOnce,
-                "more than one source can only be read once",
+                "several sources are streams, which can be read only once",
                 advice: "Give - (or a pipe) once at most."
             )
         }

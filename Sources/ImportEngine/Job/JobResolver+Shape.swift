@@ -68,7 +68,7 @@ extension JobResolver {
         if hasGrown || marker.recordOrdinal > 0 {
             let how = hasGrown ? "its archive has more files" : "its records are elsewhere"
             self.planner.announce(
-                "\(job.sources[changed].description.displayName): \(how) than when the import stopped, which begins anew"
+                "\(job.sources[changed].description.displayName): \(how) than when the import stopped, so it starts over"
             )
         }
         return try resolver.begin(arguments, nil, replacing: job)

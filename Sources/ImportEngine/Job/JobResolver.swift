@@ -324,8 +324,7 @@ extension ImportError {
     /// What to do about an import of a stream that stopped, where another one is to be imported.
     static func waysPast(streamInto store: String) -> MessageText {
         "To finish the import that stopped, give its stream again from the beginning (\(call: .resuming(store: store))). "
-            + "Begun again with \(.again), another one is imported beside it; with \(.restart) in place of it, and what it has "
-            + "inserted is removed."
+            + "\(.again) imports this one beside it; \(.restart) imports this one instead, and removes what the other has inserted."
     }
 }
 
@@ -350,8 +349,8 @@ package struct ChunkSource {
             throw ImportError(
                 .isDirectory,
                 at: arguments[0],
-                "is a directory without \(ChunkManifest.fileName)",
-                advice: "Give files, or a chunk directory made by a split (\(call: .splitting))."
+                "is a directory, and no chunk directory: it has no \(ChunkManifest.fileName)",
+                advice: "Name the files in it, or give a chunk directory made by a split (\(call: .splitting))."
             )
         }
         return ChunkSource(directory: directory, content: content)

@@ -38,7 +38,9 @@ extension JobRun {
     ///
     /// - Throws: `ImportError` with `.badInput` when too many records were rejected.
     package func judge() throws {
-        try warnOfEmptyPaths(but: journal.unfoundPaths(of: job))
+        let unfound = try journal.unfoundPaths(of: job)
+        try checkRecordPaths(unfound)
+        try warnOfEmptyPaths(but: unfound)
         do {
             guard let limit = job.options.maxErrors else { return }
             let counts = try journal.recordCounts(of: job)
@@ -50,6 +52,20 @@ extension JobRun {
             }
             throw error
         }
+    }
+
+    /// Takes a job out of the store again that has found nothing at any record path.
+    private func checkRecordPaths(_ unfound: [String]) throws {
+        guard !unfound.isEmpty, job.retry == nil, job.options.mirror == nil, try journal.recordCounts(of: job).read == 0
+        else { return }
+        let words = wordsOfUnfound(unfound)
+        abandon()
+        let source = job.sources.count == 1 ? job.sources[0].description.name : nil
+        throw ImportError(.recordsNotFound, at: source, "\(words)", advice: ImportError.adviceForRecordPaths)
+    }
+
+    private func wordsOfUnfound(_ paths: [String]) -> String {
+        "nothing was found at the record path\(paths.count > 1 ? "s" : "") \(paths.joined(separator: ", "))\(wordsOfRecordPaths)"
     }
 
     /// A record path without records may not be what was meant.
@@ -87,11 +103,10 @@ extension JobRun {
     /// - Throws: `ImportError`.
     package func finish() throws {
         let unfound = try journal.unfoundPaths(of: job)
-        let paths = "the record path\(unfound.count > 1 ? "s" : "") \(unfound.joined(separator: ", "))"
         let seconds = seconds
         let last = try journal.finish(
             job,
-            message: unfound.isEmpty ? nil : "nothing was found at \(paths)\(wordsOfRecordPaths)",
+            message: unfound.isEmpty ? nil : wordsOfUnfound(unfound),
             seconds: seconds,
             keepsChunks: context.options.keepsChunks
         )
@@ -108,7 +123,7 @@ extension JobRun {
             let identifier = hierarchy.index(of: totals.entity).map({ hierarchy.identifier(of: $0) })
         else { return nil }
         return
-            "\(totals.entity): \(count) of \(totals.recordsRead) records had the \(identifier.joined(separator: ", ")) "
-            + "of an earlier one, and are one object with it (\(.onConflict, job.options.onConflict.rawValue))"
+            "\(totals.entity): \(count) of \(totals.recordsRead) records have the same \(identifier.joined(separator: ", ")) "
+            + "as an earlier record, so they are the same object (\(.onConflict, job.options.onConflict.rawValue))"
     }
 }

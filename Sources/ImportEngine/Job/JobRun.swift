@@ -119,7 +119,7 @@ package struct JobRun {
         guard [.notJSON, .cannotDecompress].contains(fault.reason), (try? journal.recordCounts(of: job).read) == 0
         else { return fault }
         abandon()
-        return fault.advising("No record was imported. Correct or complete the source, then run the command again.")
+        return fault.advising("No record was imported. Correct or complete the source, then \(.sameAgain).")
     }
 
     // MARK: What it leaves behind

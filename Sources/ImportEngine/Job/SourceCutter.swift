@@ -118,7 +118,7 @@ extension SplitError {
             at: source,
             position: ImportError.Position(line: line, column: column, byteOffset: byteOffset),
             "line \(line), column \(column) (byte \(byteOffset))\(verdict)\(message)\(around)",
-            advice: "The records before it are imported. Correct or complete the source, then run the command again."
+            advice: "The records before it are imported. Correct or complete the source, then \(.sameAgain)."
         )
     }
 }

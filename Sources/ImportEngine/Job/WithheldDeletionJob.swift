@@ -69,7 +69,7 @@ package struct WithheldDeletionJob {
         ImportError(
             .optionsConflict,
             at: context.store,
-            "job \(number) is no mirror, so nothing is known of what its sources did not have",
+            "job \(number) was not run with \(.mirror), so it has no deletions to finish",
             advice: "Import them once more with \(.mirror)."
         )
     }

@@ -45,7 +45,7 @@ package final class StoreLock {
                     .storeInUse,
                     at: store,
                     "another import is running into this store",
-                    advice: "Wait for it to end, or stop it; this one has touched nothing."
+                    advice: "Wait for it to end, or stop it. Nothing was changed."
                 )
             }
             // Anyone who had the lock before removes the file: make sure that this one is still the one by that name.

@@ -1,20 +1,25 @@
 import GRDB
+import ImportEngine
 import ImportModel
 import ImportSQLite
 
 /// What the store keeps that is about its model before.
 extension MigrationPlanner {
-    /// Says that jobs cannot be undone afterwards, where that was asked for.
-    mutating func addKeptUndo() throws {
-        guard !steps.isEmpty, try database.hasTable("_import_change") else { return }
-        let jobs = try database.count("_import_change", where: "has_log")
-        guard jobs > 0 else { return }
-        add(
-            .undoGone,
-            "undo",
-            nil,
-            "of \(jobs == 1 ? "1 job" : "\(jobs) jobs") is no longer possible: what was kept for it goes"
-        )
+    /// Says which jobs can no longer be undone afterwards.
+    mutating func addUndoableJobs() throws {
+        guard !steps.isEmpty else { return }
+        let kept =
+            try database.hasTable("_import_change")
+            ? Set(Int64.fetchAll(database, sql: "SELECT job FROM _import_change WHERE has_log")) : []
+        let undone = try StoredJob.undone(database)
+        var undoable = kept.subtracting(undone)
+        // Of imports that can be undone without a log, the last ones are those that somebody may think of.
+        for job in try StoredJob.newest(20, database) where !undone.contains(job.id) {
+            if try ImportUndoLog.insertedRows(job, database)?.isEmpty == false { undoable.insert(job.id) }
+        }
+        guard let first = undoable.first else { return }
+        let text = undoable.count == 1 ? "job \(first)" : "\(undoable.count) jobs"
+        add(.undoGone, "undo", nil, "of \(text) is no longer possible afterwards")
     }
 
     /// A loss where some are open: they are about objects as the model before has them.
@@ -26,7 +31,7 @@ extension MigrationPlanner {
             .conflictsGone,
             "conflicts",
             nil,
-            "of merges go, as they are about the model before",
+            "of merges are dropped, as they are about the model before",
             ModelMigration.Obstacle(
                 reason: "these are open",
                 count: open,

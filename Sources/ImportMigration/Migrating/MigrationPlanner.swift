@@ -42,7 +42,7 @@ struct MigrationPlanner {
         try addGone()
         try addWaitingLinks()
         try addOpenConflicts(of: store)
-        try addKeptUndo()
+        try addUndoableJobs()
         return steps
     }
 

@@ -58,7 +58,7 @@ struct MigrationRun {
         }
         if let table = after.mismatches.subtracting(before.mismatches).min() {
             throw ModelMigration.refusal(
-                "the table \(table) of others has a foreign key to columns that are no key any more"
+                "the table \(table), which another program has made, has a foreign key to columns that are no longer a key"
             )
         }
     }

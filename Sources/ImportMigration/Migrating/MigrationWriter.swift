@@ -28,7 +28,7 @@ struct MigrationWriter {
             isAlone = try !keepsWAL && queue.inDatabase(WALMode.leave)
         } catch let error as ImportError where [.diskFull, .storeFailed].contains(error.reason) {
             // What an import says of it is that it can be resumed.
-            throw error.advising("Nothing was changed. Give the command again when that is mended.")
+            throw error.advising("Nothing was changed. When that is mended, \(.sameAgain).")
         }
     }
 
@@ -71,7 +71,7 @@ struct MigrationWriter {
                 .storeInUse,
                 at: store,
                 "another program is reading or writing it",
-                advice: "Nothing was changed. Let the other program end its transaction, then give the command again."
+                advice: "Nothing was changed. Let the other program end its transaction, then \(.sameAgain)."
             )
         case .SQLITE_FULL:
             ImportError(
@@ -79,12 +79,12 @@ struct MigrationWriter {
                 at: store,
                 "the disk is full",
                 advice:
-                    "Nothing was changed. The tables that change are there twice for a while: free as much, then give "
-                    + "the command again."
+                    "Nothing was changed. The tables that change are there twice for a while: free as much, then "
+                    + "\(.sameAgain)."
             )
         case .SQLITE_IOERR:
             ImportError(store: store, error).advising(
-                "Nothing was changed. Give the command again when there is room on the disk and it can be written."
+                "Nothing was changed. When there is room on the disk and it can be written, \(.sameAgain)."
             )
         default: ImportError(store: store, error)
         }
@@ -99,7 +99,7 @@ struct MigrationWriter {
             throw ImportError(store: store, error).advising(
                 hasWritten
                     ? "The store has the model now, in its WAL (\(store)-wal), which the next program to open it takes over."
-                    : "Nothing was changed. Give the command again when that is mended."
+                    : "Nothing was changed. When that is mended, \(.sameAgain)."
             )
         }
     }

@@ -145,7 +145,7 @@ public struct ModelMigration: Sendable {
                 at: store,
                 "an import of it is not finished",
                 advice:
-                    "Finish it with \(call: .resuming(store: store)), then give the command again. Nothing was changed."
+                    "Finish it with \(call: .resuming(store: store)), then \(.sameAgain). Nothing was changed."
             )
         }
         let match = ModelMatch(try ModelLayout(importing: before), try ModelLayout(importing: model))

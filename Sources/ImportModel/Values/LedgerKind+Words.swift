@@ -2,14 +2,14 @@ extension LedgerKind {
     /// The kind as it follows a number: `1,234 × trimmed`.
     package var words: String {
         switch self {
-        case .kindChanged: "stored as another type"
+        case .kindChanged: "converted to the column's type"
         case .trimmed: "trimmed"
         case .digitsLost: "digits lost"
         case .timeZoneLost: "time zone lost"
         case .subMillisecondLost: "microseconds lost"
         case .leapSecond: "leap second moved"
         case .minimumDate: "minimum date made null"
-        case .respelled: "written in the store's form"
+        case .respelled: "same value, other spelling"
         case .transformed: "transformed"
         case .duplicateKey: "key given twice"
         case .loneSurrogate: "lone surrogate replaced"
@@ -22,16 +22,16 @@ extension LedgerKind {
         case .nullElement: "null in a list"
         case .duplicateLink: "listed twice"
         case .unlinked: "unlinked"
-        case .unresolved: "reference to what is not there"
-        case .stub: "made for a reference"
-        case .ambiguous: "reference that fits several"
+        case .unresolved: "reference to a missing object"
+        case .stub: "created for a reference"
+        case .ambiguous: "reference that matches several objects"
         case .missingReference: "mandatory reference missing"
         case .orphanDeleted: "orphan deleted"
         case .orphanDenied: "orphan kept by a delete rule"
         case .localKept: "local value kept"
         case .deletionDenied: "no longer in the sources, kept by a delete rule"
         case .indexLeftOut: "index left out, as a value is too long"
-        case .rowIDLost: "row id taken"
+        case .rowIDLost: "given another row id, as its own is in use"
         }
     }
 }

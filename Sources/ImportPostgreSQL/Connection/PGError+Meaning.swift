@@ -80,7 +80,7 @@ extension PGError {
         case .descriptors:
             return (
                 .noDescriptors, "the server cannot be reached: \(words)",
-                "Allow more open files (ulimit -n), then run the same command again."
+                "Allow more open files (ulimit -n), then \(.sameAgain)."
             )
         case .readOnly: return readOnly(words)
         case .settings:
@@ -102,7 +102,7 @@ extension PGError {
         case .lost where isConnectionLost:
             return (
                 .serverUnavailable, "the connection to the server is lost: \(words)",
-                "What is committed stays. Run the same command again when the server can be reached."
+                "What is committed stays. When the server can be reached, \(.sameAgain)."
             )
         case .lost: return (.storeFailed, "\(words)", nil)
         }
@@ -123,7 +123,7 @@ extension PGError {
         case "53100":
             return (
                 .diskFull, "the server's disk is full: \(words)",
-                "Free some space on it and run the same command again: it resumes where it stopped."
+                "Free some space on it and \(.sameAgain): it resumes where it stopped."
             )
         case "53300":
             return (
@@ -133,7 +133,7 @@ extension PGError {
         case "57014":
             return (
                 .storeFailed, "the server has ended a statement: \(words)",
-                "Somebody has cancelled it, or a timeout has, of the server or a pooler. Run the same command again."
+                "Somebody has cancelled it, or a timeout has, of the server or a pooler: \(.sameAgain)."
             )
         case "22021", "22P05":
             return (
@@ -143,7 +143,7 @@ extension PGError {
         case "55P03":
             return (
                 .storeInUse, "another program holds what is to be written: \(words)",
-                "Let it finish, then run the same command again."
+                "Let it finish, then \(.sameAgain)."
             )
         case "XX001", "XX002":
             return (.storeDamaged, "the server's files are damaged: \(words)", "Restore the database.")
@@ -160,7 +160,7 @@ extension PGError {
             return (
                 .serverUnavailable,
                 stateClass == "53" ? "the server is short of something: \(words)" : "\(what): \(words)",
-                "What is committed stays. Run the same command again when the server can be reached."
+                "What is committed stays. When the server can be reached, \(.sameAgain)."
             )
         case _ where isConnecting:
             return (.optionInvalid, "the server does not accept the connection: \(words)", "Correct the address.")

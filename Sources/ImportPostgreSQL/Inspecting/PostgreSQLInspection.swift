@@ -52,7 +52,9 @@ public struct PostgreSQLInspection: Sendable {
     /// - Throws: `ImportError` as `status` does.
     public func unfinished() throws -> [ImportReport] {
         try read { connection in
-            try StoredJob.unfinished(connection, label: label).map { try PGReportBuilder(store: store).report(of: $0, connection) }
+            try StoredJob.unfinished(connection, label: label).map {
+                try PGReportBuilder(store: store).report(of: $0, connection)
+            }
         }
     }
 

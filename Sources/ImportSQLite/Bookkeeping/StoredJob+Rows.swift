@@ -194,6 +194,26 @@ extension StoredJob {
         return row
     }
 
+    /// The job that has committed last, or a later one that has yet to do so.
+    ///
+    /// That a job is said to run means little: one that was killed is, until it is resumed.
+    package static func newestRow(_ database: Database) throws -> BookkeepingRow? {
+        try BookkeepingRow.fetchOne(
+            database,
+            from: "_import_job",
+            sql: """
+                SELECT id, token, state, message, model, chunk_directory, options
+                FROM _import_job, (
+                    SELECT coalesce((SELECT job FROM _import_merge ORDER BY sequence DESC LIMIT 1), 0) AS newest
+                )
+                WHERE id IN (newest, (SELECT max(id) FROM _import_job)) OR state = 'running'
+                ORDER BY id = newest AND state = 'running' DESC, id > newest AND state = 'running' DESC,
+                    id = newest DESC, id DESC
+                LIMIT 1
+                """
+        )
+    }
+
     /// What a source is like, whatever file it is.
     package struct Layout: Codable {
         package let shape: SourceShape

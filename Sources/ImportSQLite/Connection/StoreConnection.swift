@@ -194,7 +194,7 @@ extension ImportError {
                 .diskFull,
                 at: store,
                 "the disk is full",
-                advice: "Everything committed so far is safe. Free some space, then resume."
+                advice: "What is committed stays. Free some space, then resume."
             )
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             self.init(
@@ -218,7 +218,7 @@ extension ImportError {
                 .storeFailed,
                 at: store,
                 "\(text)",
-                advice: "Everything committed so far is safe; resume when it is repaired."
+                advice: "What is committed stays in the store. When this is mended, \(.sameAgain)."
             )
         }
     }

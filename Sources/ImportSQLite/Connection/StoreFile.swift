@@ -44,7 +44,7 @@ package struct StoreFile: Sendable {
                 .storeFileReplaced,
                 at: store,
                 "another program has just made this file",
-                advice: "Nothing was written to it. Give the command again, or give another path."
+                advice: "Nothing was written to it. Give another path, or \(.sameAgain)."
             )
         }
         close(descriptor)

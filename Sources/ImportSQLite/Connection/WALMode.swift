@@ -74,7 +74,7 @@ package enum WALMode {
                         at: store,
                         "another program is reading or writing it, so it cannot be put into WAL mode",
                         advice:
-                            "Nothing was written. Let the other program end its transaction, then give the command again."
+                            "Nothing was written. Let the other program end its transaction, then \(.sameAgain)."
                     )
                 }
                 usleep(10_000)

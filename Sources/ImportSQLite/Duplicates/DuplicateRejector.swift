@@ -31,7 +31,7 @@ final class DuplicateRejector {
                 .jobUnfinished,
                 "\(plan.entity.table): an interrupted import has records with the same identifier in it, and must "
                     + "make rejects of them first",
-                advice: "Finish it with \(call: .resuming()), then give this command again."
+                advice: "Finish it with \(call: .resuming()), then \(.sameAgain)."
             )
         }
         if plans.isEmpty {

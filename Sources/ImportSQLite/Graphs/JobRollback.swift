@@ -54,7 +54,7 @@ struct JobRollback {
                 .jobUnfinished,
                 "\(table): an interrupted import may have records in it whose references lead nowhere, and must make "
                     + "rejects of them first",
-                advice: "Finish it with \(call: .resuming()), then give this command again."
+                advice: "Finish it with \(call: .resuming()), then \(.sameAgain)."
             )
         }
     }

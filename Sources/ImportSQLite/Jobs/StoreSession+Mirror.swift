@@ -69,7 +69,7 @@ extension StoreSession {
             throw ImportError(
                 .mirrorSuperseded,
                 at: store,
-                "job \(try row.number("job")) has come to the entities of job \(job.id) since: what that one has not seen may be in use",
+                "job \(try row.number("job")) has imported into the entities of job \(job.id) since, and may use what would be deleted",
                 advice: "Import the source once more with \(.mirror)."
             )
         }

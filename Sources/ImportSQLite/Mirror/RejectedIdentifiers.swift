@@ -43,7 +43,7 @@ package final class RejectedIdentifiers {
     /// Notes the objects of all rejects as seen.
     ///
     /// - Parameter check: called for each of them; may throw.
-    /// - Returns: of how many rejects nobody can tell which objects they are.
+    /// - Returns: how many rejects have an identifier that cannot be read.
     func protect(check: () throws -> Void) throws -> Int64 {
         var unread: Int64 = 0
         guard try database.hasTable("_import_reject") else { return 0 }

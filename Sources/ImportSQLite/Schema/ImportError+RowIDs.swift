@@ -16,7 +16,7 @@ extension ImportError {
         self.init(
             .rowIDsUsedUp,
             "\(table): its row ids are used up: \(Int64.max), the largest, is in use",
-            advice: "Everything committed so far is safe. Make the table with smaller row ids, then resume."
+            advice: "What is committed stays. Make the table with smaller row ids, then resume."
         )
     }
 

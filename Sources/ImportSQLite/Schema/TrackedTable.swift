@@ -52,9 +52,9 @@ package struct TrackedTable {
         } else {
             throw ImportError(
                 .rowsIndistinct,
-                "\(name.printable): its rows have no name that is not a column's, so what becomes of them cannot be kept",
+                "\(name.printable): its columns have all names of the row id, so what undo needs cannot be kept",
                 advice:
-                    "Leave out that it can be undone (\(.keepsUndo, "false")), or rename the column rowid, _rowid_ or "
+                    "Do without undo (\(.keepsUndo, "false")), or rename the column rowid, _rowid_ or "
                     + "oid."
             )
         }

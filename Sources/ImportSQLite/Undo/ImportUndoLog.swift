@@ -73,16 +73,14 @@ package enum ImportUndoLog {
         )
     }
 
-    /// Keeps what it takes to undo a finished import that has only inserted rows, though that was not asked for: they are known by
-    /// their row ids.
-    ///
-    /// - Returns: false where the job has done more, what it takes is forgotten, or not all of the rows are known to be as it has left
-    ///   them.
-    package static func recover(_ job: StoredJob, _ database: Database) throws -> Bool {
+    /// How many rows a finished import has inserted into each table; nil where it has done more, rows of its tables were updated
+    /// later, or the store has another model since.
+    package static func insertedRows(_ job: StoredJob, _ database: Database) throws -> [(table: String, count: Int64)]?
+    {
         guard job.state == .finished, job.change == nil, job.retry == nil, job.options.mirror == nil,
             try database.count("_import_change", where: "job = \(job.id) AND NOT is_ended") == 0,
             try !MigrationHistory.exists(since: job.id, database)
-        else { return false }
+        else { return nil }
         let rows = try BookkeepingRow.fetchAll(
             database,
             from: "_import_entity",
@@ -97,10 +95,19 @@ package enum ImportUndoLog {
                 """,
             arguments: [job.id]
         )
+        guard try !rows.contains(where: { try $0.flag("is_changed") }) else { return nil }
+        return try rows.map { (try $0.text("table_name"), try $0.rowID("rows")) }
+    }
+
+    /// Keeps what it takes to undo a finished import that has only inserted rows, though that was not asked for: they are known by
+    /// their row ids.
+    ///
+    /// - Returns: false where the job has done more, what it takes is forgotten, or not all of the rows are known to be as it has left
+    ///   them.
+    package static func recover(_ job: StoredJob, _ database: Database) throws -> Bool {
         var ranges: [(table: TrackedTable, ranges: [ClosedRange<Int64>])] = []
-        for row in rows {
-            let (name, count) = (try row.text("table_name"), try row.rowID("rows"))
-            guard try !row.flag("is_changed"), let fingerprint = try TableFingerprint(of: name, database),
+        for (name, count) in try insertedRows(job, database) ?? [] {
+            guard let fingerprint = try TableFingerprint(of: name, database),
                 Set(fingerprint.columns).isSubset(of: try database.columns(in: name).map(\.name)),
                 try fingerprint.compare(name, database).changed == 0
             else { return false }

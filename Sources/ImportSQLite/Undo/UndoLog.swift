@@ -124,7 +124,7 @@ package final class UndoLog {
         let what = column.map { "column \($0.printable) of the table \(table.printable)" } ?? "table \(table.printable)"
         return ImportError(
             .notUndoable,
-            "the store has the \(what) no more, which the job has changed",
+            "the job has changed the \(what), which the store no longer has",
             advice: "Bring the table back to what it was."
         )
     }

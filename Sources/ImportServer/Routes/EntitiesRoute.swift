@@ -40,6 +40,7 @@ struct EntitiesRoute: Sendable {
                 return members
             }
         )
+        members["imported"] = summary.imported.map { ["job": .integer($0.job), "count": .integer($0.count)] }
         members["parent"] = entity.parent.map { .string($0) }
         return members
     }

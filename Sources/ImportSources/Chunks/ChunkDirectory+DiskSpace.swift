@@ -24,7 +24,7 @@ extension ChunkDirectory {
             "cannot write another chunk to \(path): its disk has only \(free >> 10) KiB left",
             advice:
                 "All chunks are kept until the model is inferred from all records. Free some space on that disk, or give "
-                + "a directory on another one with \(anyOf: .chunkDirectory), and run the same command again: it resumes. Or "
+                + "a directory on another one with \(anyOf: .chunkDirectory), and \(.sameAgain): it resumes. Or "
                 + "restart with \(.restart) and \(anyOf: .model) (\(call: .inferring()) prints one): then a few chunks wait at a time."
         ).about(path)
     }

@@ -30,8 +30,7 @@ package struct SealedChunk: Sendable {
                 .chunkDamaged,
                 at: "\(directory.path)/\(ChunkDirectory.fileName(entry.number))",
                 "is not as it was written",
-                advice:
-                    "It is cut again from the source by the same command that made it: an import, or a split."
+                advice: "The import or split that made it cuts it again from the source: \(.sameAgain)."
             )
         }
     }

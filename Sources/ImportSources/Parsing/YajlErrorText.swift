@@ -9,6 +9,14 @@ enum YajlErrorText {
             own.removeFirst(heading.count)
         }
         let words = words[String(own)] ?? "unexpected text"
+        switch (own, byte) {
+        case ("invalid object key (must be a string)", UInt8(ascii: "}")):
+            return "a comma before }, which JSON does not allow"
+        case ("unallowed token at this point in JSON text", UInt8(ascii: "]")):
+            return "no value before ]: is there a comma too many?"
+        case ("unallowed token at this point in JSON text", UInt8(ascii: "}")): return "no value before }"
+        default: break
+        }
         guard own.hasPrefix("invalid char") || own.hasPrefix("invalid string"), let byte else { return words }
         switch byte {
         case UInt8(ascii: "N"), UInt8(ascii: "I"): return "JSON has no NaN, Infinity or None; write null"

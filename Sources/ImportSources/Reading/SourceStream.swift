@@ -84,7 +84,7 @@ package final class SourceStream: ByteStream {
                 throw ImportError(
                     .sourceChanged,
                     at: name,
-                    "ends at byte \(offset), before byte \(target), where the import is to go on",
+                    "ends at byte \(offset), before byte \(target), where the import is to continue",
                     advice: "Give the source that the import was started with."
                 )
             }

@@ -16,7 +16,7 @@ extension ImportError {
             case ENOSPC, EDQUOT:
                 (
                     .diskFull,
-                    "Free some space on that disk and run the same command again: it resumes where it stopped."
+                    "Free some space on that disk and \(.sameAgain): it resumes where it stopped."
                 )
             case ELOOP:
                 (
@@ -30,7 +30,7 @@ extension ImportError {
             case ENOENT:
                 (.pathUnusable, "Make the directory above it first.")
             default:
-                (.systemCallFailed, "Run the same command again: it resumes where it stopped.")
+                (.systemCallFailed, "To resume where it stopped, \(.sameAgain).")
             }
         return ImportError(reason, message, advice: advice).about(path)
     }

@@ -13,7 +13,7 @@ extension ImportError {
             .noDescriptors,
             at: path,
             what,
-            advice: "Allow more open files (ulimit -n), then run the same command again."
+            advice: "Allow more open files (ulimit -n), then \(.sameAgain)."
         )
     }
 

@@ -128,6 +128,10 @@ public struct ImportError: LocalizedError, Sendable, Hashable, CustomStringConve
         return error
     }
 
+    /// What to do where nothing is at a record path.
+    package static let adviceForRecordPaths: MessageText =
+        "Check \(.records); without it, records are found, or the record paths listed where they could be."
+
     /// A store that is needed is not there.
     package static func noStore(at path: String) -> ImportError {
         ImportError(.storeNotFound, at: path, "there is no such store", advice: "Check the path.")

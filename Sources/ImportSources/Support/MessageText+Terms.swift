@@ -92,6 +92,7 @@ extension MessageText.Term {
         case .setting(let setting), .choice(of: let setting): "`\(setting.rawValue)`"
         case .value(let value, of: let setting): "`\(setting.rawValue): \(value)`"
         case .call(let call): "`\(call.name)`"
+        case .sameAgain: "make the same call again"
         }
     }
 }

@@ -13,6 +13,8 @@ public struct MessageText: Sendable, Hashable, ExpressibleByStringInterpolation,
         case value(String, of: Setting)
         /// A call.
         case call(Call)
+        /// To do once more what the reader has done: a command, or a program's call.
+        case sameAgain
     }
 
     /// What a text is put together from: words as they are, and terms.
@@ -23,6 +25,13 @@ public struct MessageText: Sendable, Hashable, ExpressibleByStringInterpolation,
 
     /// Words never follow words, and none are empty, so that texts are equal that read alike.
     private var pieces: [Piece] = []
+
+    /// To do once more what the reader has done.
+    package static let sameAgain: MessageText = {
+        var text = MessageText("")
+        text.pieces = [.term(.sameAgain)]
+        return text
+    }()
 
     /// Creates a text that is shown as it is.
     public init(_ words: String) { pieces.append(words) }

@@ -38,7 +38,7 @@ package enum SystemThread {
         throw ImportError(
             .noThreads,
             "the system gives no thread to \(purpose): \(String(cString: strerror(failure)))",
-            advice: "Allow more threads (ulimit -u), then run the same command again."
+            advice: "Allow more threads (ulimit -u), then \(.sameAgain)."
         )
     }
 

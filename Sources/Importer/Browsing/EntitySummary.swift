@@ -26,6 +26,8 @@ package struct EntitySummary: Sendable {
     package let entity: EntityDescription
     /// How many records it has.
     package let count: Int64
+    /// The newest job, and how many of these records are its own so far; nil where there is no job.
+    package let imported: (job: Int64, count: Int64)?
     /// The names of the attributes that an index begins with, or that are the row id.
     package let indexed: Set<String>
     /// Its relationships, inherited ones first.
@@ -46,6 +48,7 @@ extension StoreReader {
         try read(interruption) { database in
             let graph = try graph(database)
             let unresolved = try Self.unresolved(database)
+            let imported = try Self.imported(database)
             return try graph.entities.map { stored in
                 let entity = stored.description
                 let table = try StoredTable(entity.table, database)
@@ -57,6 +60,7 @@ extension StoreReader {
                 return EntitySummary(
                     entity: entity,
                     count: try count(of: FetchedEntity(stored, in: graph), database),
+                    imported: imported.map { ($0.job, $0.counts[BytewiseString(entity.name)] ?? 0) },
                     indexed: Set(indexed),
                     links: Self.links(of: stored, graph, unresolved)
                 )
@@ -83,6 +87,22 @@ extension StoreReader {
             }
             return counts
         }
+    }
+
+    /// The newest job, and how many records of each entity it has added.
+    private static func imported(_ database: Database) throws -> (job: Int64, counts: [BytewiseString: Int64])? {
+        guard try database.hasTable("_import_job"), let row = try StoredJob.newestRow(database) else { return nil }
+        let job = try row.number("id")
+        let rows = try BookkeepingRow.fetchAll(
+            database,
+            from: "_import_entity",
+            sql: """
+                SELECT entity, sum(inserted + nested_inserted + stubs - deleted) AS count
+                FROM _import_entity WHERE job = ? GROUP BY entity
+                """,
+            arguments: [job]
+        )
+        return (job, try rows.reduce(into: [:]) { try $0[BytewiseString($1.text("entity"))] = $1.rowID("count") })
     }
 
     /// How many references of each relationship (`order.customer`) lead nowhere.

@@ -18,8 +18,9 @@ extension PreviewTool {
                 let report = try importing(copied, open, into: own, durability: .off, progress) {
                     $0.rowSelection = RecordPredicate.selectRows
                 }
+                try checkIndexes(entities(in: own))
                 return ImportPreview.Mirror(report: report, message: nil)
-            } catch let error as ImportError where error.code != .noResources {
+            } catch let error as ImportError where error.code != .noResources && error.code != .usage {
                 try interruption.check()
                 let report = try? StoreInspection(store: own).status()
                 return ImportPreview.Mirror(report: report, message: error.text.replacing(own, with: store))

@@ -66,10 +66,12 @@ struct PreviewTool {
                 return true
             }
         }
+        let isWhole = sampled.sources.count == job.sources.count && samples.allSatisfy(\.sample.isWhole)
+        if isWhole, message == nil { try checkIndexes(entities) }
         announce(notices)
         return ImportPreview.Sample(
             bytes: samples.reduce(0) { $0 + Int64($1.sample.bytes.count) },
-            isWhole: sampled.sources.count == job.sources.count && samples.allSatisfy(\.sample.isWhole),
+            isWhole: isWhole,
             isMerged: isMerged,
             entities: entities,
             report: report,
@@ -164,7 +166,12 @@ struct PreviewTool {
         return try opened.read { try StoredEntities.continued(job, $0) }
     }
 
-    private func entities(in own: String) throws -> [ImportPreview.Entity] {
+    /// Makes sure that some entity has the attributes of each index that the import would build.
+    func checkIndexes(_ entities: [ImportPreview.Entity]) throws {
+        try StoreIndexes(wanted: run.indexes).check(ModelDescription(entities: entities.map(\.description)))
+    }
+
+    func entities(in own: String) throws -> [ImportPreview.Entity] {
         let reader = try StoreReader(store: own)
         return try reader.entities.map { entity in
             let request = FetchRequest(entity: entity.name, limit: Self.mostRows)

@@ -111,7 +111,7 @@ package final class StoreWatch {
         let schemaVersion = try Int64.fetchOne(database, sql: "PRAGMA schema_version")
         if schemaVersion != state.schemaVersion { database.clearSchemaCache() }
         state.schemaVersion = schemaVersion
-        guard try database.hasTable("_import_job"), let row = try jobRow(database) else { return look }
+        guard try database.hasTable("_import_job"), let row = try StoredJob.newestRow(database) else { return look }
         let id = try row.number("id")
         look.job = id
         look.state = try row.choice("state")
@@ -166,25 +166,6 @@ package final class StoreWatch {
             index: index,
             bytes: try marker.number("byte_offset"),
             records: max(0, records ?? 0)
-        )
-    }
-
-    /// The job that has committed last, or a later one that has yet to do so.
-    ///
-    /// That a job is said to run means little: one that was killed is, until it is resumed.
-    private func jobRow(_ database: Database) throws -> BookkeepingRow? {
-        try BookkeepingRow.fetchOne(
-            database,
-            from: "_import_job",
-            sql: """
-                SELECT id, token, state, message, model, chunk_directory, options
-                FROM _import_job, (
-                    SELECT coalesce((SELECT job FROM _import_merge ORDER BY sequence DESC LIMIT 1), 0) AS newest
-                )
-                ORDER BY id = newest AND state = 'running' DESC, id > newest AND state = 'running' DESC,
-                    id = newest DESC, id DESC
-                LIMIT 1
-                """
         )
     }
 

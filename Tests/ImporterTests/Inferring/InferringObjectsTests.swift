@@ -183,9 +183,11 @@ struct InferringObjectsTests {
         )
         #expect(notices((1...99).map { #"{"id":\#($0),"x":1}"# }) == [], "any value may differ in so few")
         #expect(notices([#"{"id":1}"#, #"{}"#, #"{"id":2}"#]) == [])
-        #expect(notices([#"{"d":"2015-01-31"}"#]) == ["e: d: all strings look like days (2015-01-31)"])
+        #expect(notices([#"{"d":"2015-01-31"}"#]) == ["e: d: all strings are days (2015-01-31), and stay text"])
         #expect(
-            notices([#"{"d":"\/Date(1)\/"}"#]) == ["e: d: all strings look like .NET dates (/Date(1420124400000)/)"]
+            notices([#"{"d":"\/Date(1)\/"}"#]) == [
+                "e: d: all strings are .NET dates (/Date(1420124400000)/), and stay text"
+            ]
         )
         #expect(notices([#"{"d":"2015-01-31"}"#, #"{"d":"?"}"#, #"{"d":"?"}"#]) == [])
         #expect(

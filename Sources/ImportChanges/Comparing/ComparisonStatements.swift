@@ -68,18 +68,18 @@ package struct ComparisonStatements {
     /// - Parameters:
     ///   - predicate: a condition whose truth is the last column.
     ///   - identifiers: those of the only objects, as people write them; nil for all.
-    ///   - isSieved: whether only those that `UnchangedRowFilter` has left.
+    ///   - isFiltered: whether only those that `UnchangedRowFilter` has left.
     package func roots(
         _ index: Int,
         predicate: SQLFragment?,
         only identifiers: [[String]]? = nil,
-        isSieved: Bool = false
+        isFiltered: Bool = false
     ) -> SQLFragment? {
         guard let table = table(index) else { return nil }
         var text = "SELECT \(own(index).joined(separator: ", "))"
         if let predicate { text += ", (\(predicate.sql))" }
         var arguments = predicate?.arguments ?? []
-        let rowID = isSieved ? rowID(of: index) : nil
+        let rowID = isFiltered ? rowID(of: index) : nil
         // SQLite looks up each row that is left, and not which of all rows are.
         text += " FROM " + (rowID == nil ? "" : "temp.\(UnchangedRowFilter.left(index)) CROSS JOIN ") + table
         if let rowID {

@@ -28,7 +28,7 @@ package final class ObjectComparison {
     package let reported: ReportedObjects?
     private var section: Section?
     /// By entity, what `UnchangedRowFilter` has found, or that it is of no use.
-    private var sieved: [Int: UnchangedRowFilter.Result?] = [:]
+    private var filtered: [Int: UnchangedRowFilter.Result?] = [:]
 
     /// The objects of an entity that belong to no other, and what they own.
     private struct Section {
@@ -98,13 +98,13 @@ package final class ObjectComparison {
             }
             if isComplete { return nil }
         }
-        let same = try sieve(index)?.same
+        let same = try filter(index)?.same
         counts[index].unchanged += same ?? 0
         var rows = StatePair<ComparisonCursor?>(nil, nil)
         for side in StoreState.allCases {
             let fetched = entity.stored[side]?.fetched
             let predicate = try fetched.flatMap { try options.predicate?.compiled(for: $0).condition }
-            let text = statements[side].roots(index, predicate: predicate, only: entity.roots, isSieved: same != nil)
+            let text = statements[side].roots(index, predicate: predicate, only: entity.roots, isFiltered: same != nil)
             rows[side] = try lookups.rows(text, path: 0, side)
         }
         for side in StoreState.allCases { if let rows = rows[side] { try advance(rows, index, side) } }
@@ -127,11 +127,11 @@ package final class ObjectComparison {
     }
 
     /// Sorts out the rows of an entity that are the same, once; nil where they have to be read in the order of their identifiers.
-    private func sieve(_ index: Int) throws -> UnchangedRowFilter.Result? {
+    private func filter(_ index: Int) throws -> UnchangedRowFilter.Result? {
         guard options.predicate == nil else { return nil }
-        if let known = sieved[index] { return known }
+        if let known = filtered[index] { return known }
         let result = try UnchangedRowFilter(index, in: plan, statements, stores, workers: options.workers)?.run()
-        sieved[index] = .some(result)
+        filtered[index] = .some(result)
         return result
     }
 
@@ -140,7 +140,7 @@ package final class ObjectComparison {
     /// A reading that is done anyway counts them, too: `count(*)` would read all of the table.
     package func count(_ index: Int, _ side: StoreState) throws -> Int64? {
         let isRead = plan.entities[index].owner == nil && plan.entities[index].isOpened && plan.sections.contains(index)
-        if isRead, let result = try sieve(index) { return result.same + result.left[side] }
+        if isRead, let result = try filter(index) { return result.same + result.left[side] }
         return try counted(index, side)
     }
 

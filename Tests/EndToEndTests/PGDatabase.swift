@@ -268,7 +268,7 @@ struct ComparableReport: Equatable, CustomStringConvertible {
     init(_ data: Data) throws {
         counts = try Report(data)
         var object = try JSONSerialization.jsonObject(with: data) as? [String: Any] ?? [:]
-        for key in ["seconds", "chunks", "chunks_done", "jobs", "unfinished"] { object[key] = nil }
+        for key in ["seconds", "chunks", "chunks_done", "jobs", "job_count", "unfinished"] { object[key] = nil }
         let sorted = try JSONSerialization.data(withJSONObject: object, options: [.prettyPrinted, .sortedKeys])
         description = String(decoding: sorted, as: UTF8.self)
     }

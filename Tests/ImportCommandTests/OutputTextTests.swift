@@ -265,7 +265,7 @@ struct OutputTextTests {
         #expect(rejected?.message == "people.json: every record was rejected")
         #expect(rejected?.advice?.hasSuffix("importer rejects 'a b'") == true)
         let unfound = try error(#"{"records_read": 0, "rejected": 0, "message": "nothing was found at $.x[*]"}"#)
-        #expect(unfound?.advice?.contains("--records") == true)
+        #expect(unfound?.advice?.contains("records") == true)
         #expect(try error("{}") == nil)
         #expect(try error(#"{"records_read": 0, "rejected": 0}"#) == nil)
         #expect(try error(#"{"state": "failed", "message": "x"}"#) == nil)

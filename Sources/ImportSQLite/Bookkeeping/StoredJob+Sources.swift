@@ -44,19 +44,21 @@ extension StoredJob {
         _ database: Database
     ) throws -> [String: [RecordPath]] {
         guard try database.hasTable("_import_source") else { return [:] }
-        var found: [(job: Int64, source: Source)] = []
+        var found: [(job: Int64, position: Int, source: Source)] = []
         for row in try BookkeepingRow.all(database, from: "_import_document", "WHERE kind = 'layout'") {
             let layout = try Layout(row)
             guard layout.entities.contains(where: { entities.contains($0.asciiLowercased) }),
                 let newest = try newest(withLayout: row.number("id"), excluding: job, database),
-                let source = try sources(of: newest, database).first(where: {
-                    $0.shape == layout.shape && $0.entities == layout.entities
+                let (position, source) = try sources(of: newest, database).enumerated().first(where: {
+                    $0.element.shape == layout.shape && $0.element.entities == layout.entities
                 })
             else { continue }
-            found.append((newest, source))
+            found.append((newest, position, source))
         }
         var paths: [String: [RecordPath]] = [:]
-        for (_, source) in found.sorted(by: { $0.job > $1.job }) { source.addPaths(of: entities, to: &paths) }
+        for (_, _, source) in found.sorted(by: { ($1.job, $0.position) < ($0.job, $1.position) }) {
+            source.addPaths(of: entities, to: &paths)
+        }
         return paths
     }
 

@@ -130,7 +130,7 @@ public struct ImportError: LocalizedError, Sendable, Hashable, CustomStringConve
 
     /// What to do where nothing is at a record path.
     package static let adviceForRecordPaths: MessageText =
-        "Check \(.records); without it, records are found, or the record paths listed where they could be."
+        "Check \(.records). Without it, the importer finds the records, or lists the record paths where they could be."
 
     /// A store that is needed is not there.
     package static func noStore(at path: String) -> ImportError {

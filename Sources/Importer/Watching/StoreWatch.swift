@@ -191,20 +191,30 @@ package final class StoreWatch {
 
     private func entities(of job: Int64, _ database: Database) throws -> [StoreSnapshot.Entity] {
         var entities: [StoreSnapshot.Entity] = []
-        // The job that was the last to import into each table: its entities may share it.
-        var tables: [String: Int64] = [:]
+        // The tables are found one after the other in an index. Each has the entities of the job, or else of the last one that has
+        // imported into it. One that is abstract may have none.
         let rows = try Row.fetchCursor(
             database,
-            sql: "SELECT * FROM _import_entity ORDER BY job = ? DESC, job DESC, position",
-            arguments: [job]
+            sql: """
+                WITH RECURSIVE tables (name) AS (
+                    VALUES ('') UNION ALL SELECT (
+                        SELECT table_name FROM _import_entity WHERE table_name COLLATE NOCASE > tables.name
+                        ORDER BY table_name COLLATE NOCASE LIMIT 1
+                    ) FROM tables WHERE name IS NOT NULL
+                )
+                SELECT entity.* FROM tables JOIN _import_entity AS entity ON table_name = tables.name COLLATE NOCASE
+                    AND entity.job = coalesce(
+                        (SELECT job FROM _import_entity WHERE table_name = tables.name COLLATE NOCASE AND job = :job),
+                        (SELECT job FROM _import_entity WHERE table_name = tables.name COLLATE NOCASE ORDER BY job DESC)
+                    )
+                WHERE tables.name <> '' ORDER BY entity.job = :job DESC, entity.job DESC, position
+                """,
+            arguments: ["job": job]
         )
         while let next = try rows.next() {
             let row = BookkeepingRow(next, of: "_import_entity", database)
             let table = try row.text("table_name")
             let owner = try row.rowID("job")
-            // One that is abstract may have none.
-            guard !table.isEmpty, tables[table.asciiLowercased] ?? owner == owner else { continue }
-            tables[table.asciiLowercased] = owner
             var counts = ImportReport.Counts()
             if owner == job {
                 counts = try ImportReport.Counts(row)

@@ -120,7 +120,7 @@ struct MessageTests {
             (#"[{}, "\x"]"#, "invalid escape in a string"), (#"[{}, "\u00g0"]"#, "four hexadecimal digits"),
             ("[{}, \"\u{1}\"]", "control character in a string"), ("[{}, 1e+]", "a digit must follow the exponent"),
             ("[{}, 1.]", "a digit must follow the decimal point"), ("[{}, -]", "a digit must follow the minus sign"),
-            ("[{}, /* no */ 1]", "JSON has no comments"), ("[{}, }]", "unexpected token"),
+            ("[{}, /* no */ 1]", "JSON has no comments"), ("[{}, }]", "no value before }"),
             ("[{}, {1:2}]", "an object's key must be a string"), (#"[{}, {"a" 1}]"#, "expected ':'"),
             (#"[{}, {"a":1 "b":2}]"#, "expected ',' or '}'"), ("[{} {}]", "expected ',' or ']'"),
             ("[{}, {", "the source ends inside a value"),

@@ -128,7 +128,7 @@ struct MigrationCareTests {
         ("CREATE VIEW bad AS SELECT * FROM nowhere", renamed, "1: error in view bad: no such table"),
         (
             "CREATE TABLE note (person_id INTEGER REFERENCES person (id))", named,
-            "1: the table note of others has a foreign key to columns that are no key any more"
+            "1: the table note, which another program has made, has a foreign key to columns that are no longer a key"
         ),
         (
             "CREATE VIEW counts AS SELECT \"line\".\"count\" FROM line",

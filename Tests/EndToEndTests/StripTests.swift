@@ -32,7 +32,7 @@ struct StripTests {
     private static let records = (1...500).map { #"{"id": "k\#($0)", "n": \#($0)}"# }
         .joined(separator: "\n")
 
-    @Test(arguments: [([], 7), (["--identifier", "id"], 7), (["--identifier", "n", "--index", "id"], 8)])
+    @Test(arguments: [([], 8), (["--identifier", "id"], 8), (["--identifier", "n", "--index", "id"], 9)])
     func leavesTheRowsAsTheyAre(_ arguments: [String], tables: Int) throws {
         let file = try directory.write(Self.records, to: "t.ndjson")
         #expect(try run([Project.importer, "import", file, "--into", store, "--quiet"] + arguments).ending == .exit(0))

@@ -66,13 +66,10 @@ package struct TableFingerprint {
     /// Forgets what is known of tables, in the transaction in which the importer begins to change them.
     package static func forget(_ tables: [String], _ database: Database) throws {
         for table in tables {
-            // The last job that has ended has it, alone.
             try database.execute(
                 sql: """
-                    UPDATE _import_entity SET fingerprint = NULL WHERE (job, position) = (
-                        SELECT job, position FROM _import_entity
-                        WHERE table_name = ? COLLATE NOCASE AND fingerprint IS NOT NULL ORDER BY job DESC LIMIT 1
-                    )
+                    UPDATE _import_entity SET fingerprint = NULL
+                    WHERE table_name = ? COLLATE NOCASE AND fingerprint IS NOT NULL
                     """,
                 arguments: [table]
             )

@@ -84,7 +84,8 @@ struct StoredJobTests {
             #expect(try StoredJob.unfinished(database).map(\.id) == open)
             #expect(try StoredJob.areAllFinished(database) == open.isEmpty)
             #expect(try StoredJob.newest(3, database).map(\.id) == ids.suffix(3).reversed())
-            #expect(try StoredJob.newest(2, before: 4, database).map(\.id) == ids.filter { $0 < 4 }.suffix(2).reversed())
+            let early = ids.filter { $0 < 4 }.suffix(2)
+            #expect(try StoredJob.newest(2, before: 4, database).map(\.id) == early.reversed())
             #expect(try StoredJob.after(3, database).map(\.id) == ids.filter { $0 > 3 })
             #expect(try StoredJob.undone(database) == Set(ids.filter { StoredJob.isUndone($0, jobs) }))
             for id in ids { #expect(try StoredJob.undo(of: id, database) == StoredJob.undo(of: id, jobs)?.id) }

@@ -130,7 +130,7 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
         return true
     }
 
-    /// True if the bytes begin like the pattern, where `d` is any digit and all else stands for itself.
+    /// True if the bytes begin like the pattern, where `d` is any digit and any other character is itself.
     private static func matches(_ pattern: StaticString, _ bytes: ByteView) -> Bool {
         let count = pattern.utf8CodeUnitCount
         guard bytes.count >= count else { return false }

@@ -50,19 +50,19 @@ extension ModelDescription {
 
     /// Reads a model that a store has, as above; a text that was read lately is not read again.
     package init(stored text: String) throws(ModelError) {
-        if let known = Self.read.withLock({ $0[text] }) {
+        if let known = Self.recentlyRead.withLock({ $0[text] }) {
             self = known
             return
         }
         self = try Self(stored: Array(text.utf8))
-        Self.read.withLock { [self] known in
+        Self.recentlyRead.withLock { [self] known in
             if known.count >= 64 { known.removeAll() }
             known[text] = self
         }
     }
 
     /// The models that were read lately, by their texts.
-    private static let read = Mutex<[String: ModelDescription]>([:])
+    private static let recentlyRead = Mutex<[String: ModelDescription]>([:])
 
     private static func read(
         _ bytes: [UInt8],

@@ -11,7 +11,7 @@ extension JSONNumber {
         return Float(String(decoding: bytes.buffer, as: UTF8.self)) ?? float
     }
 
-    /// True if a float keeps the value: the shortest decimal that stands for `float` is the value as written, or the value
+    /// True if a float keeps the value: the shortest decimal that represents `float` is the value as written, or the value
     /// is what the store's REAL says of `float`, or what `float` is with as many digits as are written.
     package func survives(as float: Float) -> Bool {
         if significantDigits == 0 { return true }

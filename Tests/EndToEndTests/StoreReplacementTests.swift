@@ -76,6 +76,63 @@ struct StoreReplacementTests {
         #expect(try runImporter("verify", store).ending == .exit(0))
     }
 
+    /// What takes the place of a store that alone is moved away, without its WAL.
+    enum Replacement: String, CaseIterable {
+        case none, database, databaseInWALMode, store, text
+    }
+
+    /// A model, an identifier, neither.
+    private static let jobs =
+        ImportJob.withModel(count: 4_000).prefix(2) + ImportJob.inferred(count: 4_000).prefix(1)
+
+    @Test(arguments: jobs, Replacement.allCases)
+    func aStoreThatAloneIsMovedAwayIsWholeAndLeavesNothing(_ job: ImportJob, _ replacement: Replacement) throws {
+        let files = try job.files()
+        let (store, moved) = (files.directory.path("store.sqlite"), files.directory.path("moved.sqlite"))
+        var generator = SeededGenerator(seed: 5)
+        let child = try InterruptionTests.progressed(
+            files.command(into: "store.sqlite", InterruptionTests.run),
+            in: store,
+            &generator
+        )
+        let committed = try StoreContent.rowCountLeft(store) ?? 0
+        let other = files.directory.path("other.sqlite")
+        switch replacement {
+        case .none: break
+        case .database, .databaseInWALMode:
+            let mode = replacement == .database ? "DELETE" : "WAL"
+            let script = """
+                import sqlite3, sys
+                database = sqlite3.connect(sys.argv[1])
+                database.execute("PRAGMA journal_mode = \(mode)")
+                database.execute("CREATE TABLE precious AS SELECT 42 AS a")
+                database.commit()
+                database.close()
+                """
+            try #require(try Python.run(text: script, [other]).ending == .exit(0))
+        case .store:
+            let source = try files.directory.write("[{\"a\": 1}]", to: "other.json")
+            try #require(try runImporter("import", source, "--into", other).ending == .exit(0))
+        case .text: try Data("not a database".utf8).write(to: URL(filePath: other))
+        }
+        let content = try? Data(contentsOf: URL(filePath: other))
+        rename(store, moved)
+        if replacement != .none { rename(other, store) }
+        child.resume()
+        let result = child.wait()
+        #expect(result.ending == .exit(74), "\(result.ending) \(result.errorText)")
+        // Nothing of the import is left beside the file that is there now.
+        #expect(Self.files.map { try? Data(contentsOf: URL(filePath: store + $0)) } == [content, nil, nil])
+        #expect(!FileManager.default.fileExists(atPath: moved + "-wal"))
+        #expect(try StoreContent.isWhole(moved))
+        #expect(try StoreContent.rowCount(moved) >= committed)
+        if replacement != .none { unlink(store) }
+        rename(moved, store)
+        let resumed = try run([Project.importer, "resume", store] + InterruptionTests.run)
+        #expect(resumed.ending == .exit(0), "\(resumed.errorText)")
+        #expect(try StoreContent.result(store) == files.uninterruptedResult())
+    }
+
     @Test func aStoreThatIsMovedAwayEndsTheImport() throws {
         let child = try begun()
         move(store, to: moved)

@@ -47,6 +47,9 @@ package enum StoreConnection {
             try WALMode.enter(database, store: store, patience: patience, interruption)
             // Entering has its own way to wait.
             waitForWriters(database, until: interruption)
+            // The first read opens the WAL.
+            _ = try Int.fetchOne(database, sql: "PRAGMA schema_version")
+            try file.noteCompanions()
         }
         return try opening(store) { try DatabaseQueue(path: store, configuration: configuration) }
     }
@@ -82,11 +85,18 @@ package enum StoreConnection {
     /// Closes the last connection of an import: moves the WAL into the store, and leaves WAL mode where nobody else has the
     /// store open.
     ///
-    /// - Throws: `ImportError` with `.io` when the file is no longer in its place: what is there is left as it is.
+    /// - Throws: `ImportError` with `.io` when the file is no longer in its place: it has all that was committed then, and what is
+    ///   there now is left as it is.
     package static func closeLast(_ queue: DatabaseQueue, of file: StoreFile, leavesWAL: Bool) throws {
         defer { try? queue.retire() }
-        try file.check()
         try queue.inDatabase { database in
+            guard file.isInPlace else {
+                // Waits for those who read the file under its new name.
+                try database.execute(sql: "PRAGMA busy_timeout = \(WALMode.patience)")
+                _ = try database.checkpoint(.truncate)
+                file.removeCompanions()
+                return try file.check()
+            }
             // What is left in the WAL is copied while everybody is locked out; this only waits for those who read what was
             // there before, and not for long.
             try database.execute(sql: "PRAGMA busy_timeout = 1000")

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ImportSources
+import Synchronization
 
 /// The file of a store that an import writes, distinguished from whatever takes its name meanwhile.
 package struct StoreFile: Sendable {
@@ -8,6 +9,12 @@ package struct StoreFile: Sendable {
     package let name: String
     private let path: String
     private let number: DeviceAndInode
+    /// The WAL and its index, as a connection to the file has opened them.
+    private let companions = Companions()
+
+    private final class Companions: Sendable {
+        let numbers = Mutex<[String: DeviceAndInode]>([:])
+    }
 
     /// The file that is there; nil where there is none.
     package init?(_ store: String) {
@@ -81,6 +88,24 @@ package struct StoreFile: Sendable {
             "another file has replaced the store while importing",
             advice: "Nothing was written to that file. Put the store back, then resume."
         )
+    }
+
+    /// Notes which files a connection has opened beside the store, while the store is in its place.
+    func noteCompanions() throws {
+        let found = ["-wal", "-shm"].map { ($0, DeviceAndInode(path + $0)) }
+        try check()
+        companions.numbers.withLock { numbers in
+            for (suffix, number) in found { numbers[suffix] = number }
+        }
+    }
+
+    /// Removes what the connections have opened beside the store's path; the files of others stay.
+    ///
+    /// A WAL that stays beside another file is read as that file's (<https://www.sqlite.org/howtocorrupt.html>, 1.4).
+    func removeCompanions() {
+        companions.numbers.withLock { numbers in
+            for (suffix, number) in numbers where DeviceAndInode(path + suffix) == number { unlink(path + suffix) }
+        }
     }
 
     /// Removes the file and what SQLite keeps beside it, unless another file has taken its name.

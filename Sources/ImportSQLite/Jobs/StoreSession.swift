@@ -37,6 +37,8 @@ package final class StoreSession: SQLiteJournalReader {
     ) throws {
         self.store = store
         self.interruption = interruption
+        let file = file ?? StoreFile(store)
+        // Where there is no file, and none can be made, this says why.
         database = try StoreConnection.writer(
             store,
             durability: durability,
@@ -44,7 +46,7 @@ package final class StoreSession: SQLiteJournalReader {
             pageSize: pageSize,
             interruption: interruption
         )
-        guard let file = file ?? StoreFile(store) else { throw StoreFile.isGone(store) }
+        guard let file else { throw StoreFile.isGone(store) }
         self.file = file
         self.keepsWAL = keepsWAL
     }

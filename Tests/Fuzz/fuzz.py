@@ -14,11 +14,12 @@ import documents
 import graphs
 import kept
 import lines
+import plain
 import predicates
 import stores
 from case import Case, Found
 
-TARGETS = {module.__name__: module for module in (documents, lines, chunks, stores, predicates, graphs, kept, calls)}
+TARGETS = {module.__name__: module for module in (documents, lines, chunks, stores, predicates, graphs, kept, calls, plain)}
 
 
 def options():

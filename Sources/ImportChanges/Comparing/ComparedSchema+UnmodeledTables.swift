@@ -27,6 +27,7 @@ extension ComparedSchema {
             entities.append(try plain(table.stored, identifiers))
         }
         for table in tables { try addLinks(of: table, isJoin: isJoin.contains(ExistingEntity.folded(table.name))) }
+        nameOwnedLists(names)
     }
 
     private static func tables(_ database: Database) throws -> [Table] {
@@ -48,7 +49,7 @@ extension ComparedSchema {
         let stored = table.ownColumns
         let description = EntityDescription(
             name: table.name,
-            attributes: stored.map { AttributeDescription(name: $0.name, type: $0.type, isOptional: true) }
+            attributes: stored.map(\.attribute)
         )
         var entity = Entity(
             name: table.name,
@@ -119,6 +120,27 @@ extension ComparedSchema {
             entities[place].ownerships.append(
                 Ownership(name: table.name, toOne: name, isToMany: true, position: nil)
             )
+        }
+    }
+
+    /// Gives a list of owned objects a name that its owner has for no other relationship.
+    private mutating func nameOwnedLists(_ tables: Set<BytewiseString>) {
+        var taken: [String: Set<String>] = [:]
+        for entity in entities { taken[entity.name] = Set(entity.toOnes.map(\.name)) }
+        for join in joins {
+            taken[join.entity]?.insert(join.name)
+            taken[join.destination]?.insert(join.name)
+        }
+        for child in entities.indices where tables.contains(ExistingEntity.folded(entities[child].table)) {
+            entities[child].ownerships = entities[child].ownerships.map { ownership in
+                let owner = entities[child].toOnes.first { $0.name == ownership.toOne }?.destination ?? ""
+                var (name, number) = (ownership.name, 2)
+                while taken[owner, default: []].contains(name) {
+                    (name, number) = ("\(ownership.name)_\(number)", number + 1)
+                }
+                taken[owner, default: []].insert(name)
+                return Ownership(name: name, toOne: ownership.toOne, isToMany: true, position: nil)
+            }
         }
     }
 

@@ -57,7 +57,12 @@ final class ChangeWriter {
                     refused.append((place, refusal))
                 }
             }
-            guard !refused.isEmpty, refused.count + orders.count < rest.count else { return refused }
+            guard !refused.isEmpty else { return refused }
+            if refused.count + orders.count == rest.count {
+                let circle = try deleteCircle(among: refused.map(\.step), of: steps)
+                guard !circle.isEmpty else { return refused }
+                refused.removeAll { circle.contains($0.step) }
+            }
             rest = refused.map(\.step) + orders
         }
     }
@@ -126,6 +131,55 @@ final class ChangeWriter {
             }
         }
         try refusing(index, key) { try change(PatchSQL.delete(entity), key, index, key) }
+    }
+
+    /// Deletes objects that refer to one another in a circle of foreign keys that cascade, where nothing else would go with them.
+    ///
+    /// - Returns: which of the steps are done.
+    private func deleteCircle(among places: [Int], of steps: [ChangePlan.Step]) throws -> Set<Int> {
+        var doomed: [DeletedRow: Int] = [:]
+        for place in places {
+            guard case .delete(let index, let key, false) = steps[place] else { continue }
+            doomed[DeletedRow(table: ExistingEntity.folded(schema.entities[index].table), key: key)] = place
+        }
+        while true {
+            let taking = try doomed.keys.filter { try takesOthers($0, besides: doomed) }
+            if taking.isEmpty { break }
+            for row in taking { doomed[row] = nil }
+        }
+        for place in doomed.values.sorted() {
+            guard case .delete(let index, let key, _) = steps[place] else { continue }
+            // The deletion of another one may have taken it.
+            try refusing(index, key) { try statements.run(PatchSQL.delete(schema.entities[index]), key) }
+        }
+        return Set(doomed.values)
+    }
+
+    private struct DeletedRow: Hashable {
+        let table: BytewiseString
+        let key: [StoredValue]
+    }
+
+    /// True if rows that are not deleted anyway would go with a row.
+    private func takesOthers(_ row: DeletedRow, besides doomed: [DeletedRow: Int]) throws -> Bool {
+        func entity(_ table: BytewiseString) -> PatchedEntity? {
+            schema.entities.first { ExistingEntity.folded($0.table) == table }
+        }
+        guard let parent = entity(row.table) else { return true }
+        for referring in schema.referring[row.table] ?? [] where referring.onDelete == "CASCADE" {
+            let table = ExistingEntity.folded(referring.table)
+            guard let child = entity(table), !child.identifier.isEmpty else {
+                if try statements.exists(PatchSQL.refers(referring, to: parent), row.key) { return true }
+                continue
+            }
+            var takes = false
+            try statements.run(PatchSQL.referring(referring, child, to: parent), row.key) { found in
+                let key = child.identifier.indices.map(found.value)
+                if doomed[DeletedRow(table: table, key: key)] == nil { takes = true }
+            }
+            if takes { return true }
+        }
+        return false
     }
 
     // MARK: Parts without identifier

@@ -54,6 +54,16 @@ enum PatchSQL {
 
     /// Whether a row of another table refers to an object.
     static func refers(_ referring: StoredForeignKey, to entity: PatchedEntity) -> String {
+        "SELECT 1 \(references(referring, to: entity)) LIMIT 1"
+    }
+
+    /// The identifiers of the objects of another table that refer to an object.
+    static func referring(_ referring: StoredForeignKey, _ child: PatchedEntity, to entity: PatchedEntity) -> String {
+        let columns = child.identifierColumns.map { "child.\($0.quotedIdentifier)" }.joined(separator: ", ")
+        return "SELECT \(columns) \(references(referring, to: entity))"
+    }
+
+    private static func references(_ referring: StoredForeignKey, to entity: PatchedEntity) -> String {
         let pairs = zip(referring.parentColumns, referring.columns).map {
             "parent.\($0.quotedIdentifier) = child.\($1.quotedIdentifier)"
         }
@@ -68,8 +78,8 @@ enum PatchSQL {
             let (name, mark) = ("parent.\(column.quotedIdentifier)", "?\(place + 1)")
             return "\(name) = \(mark) AND \(name) = \(mark) COLLATE BINARY AND typeof(\(name)) = typeof(\(mark))"
         }
-        return "SELECT 1 FROM \(table(entity.table)) AS parent, \(table(referring.table)) AS child WHERE "
-            + (key + pairs).joined(separator: " AND ") + other + " LIMIT 1"
+        return "FROM \(table(entity.table)) AS parent, \(table(referring.table)) AS child WHERE "
+            + (key + pairs).joined(separator: " AND ") + other
     }
 
     // MARK: Links

@@ -26,6 +26,7 @@ struct DiffSubcommand: ParsableCommand {
               importer diff a.sqlite b.sqlite --entity person --exclude person.seen
               importer diff a.db b.db --root order=1017 --include order.customer
               importer diff a.db b.db --identifier log:host,number --exit-code
+              importer diff people.sqlite --job 7
             """
     )
 
@@ -37,8 +38,16 @@ struct DiffSubcommand: ParsableCommand {
     @Argument(help: "The store as it was.")
     var old: String
 
-    @Argument(help: "The store as it is.")
-    var new: String
+    @Argument(help: "The store as it is; none with --job.")
+    var new: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only what this job has done to the one store that is given, as far as it can be undone.",
+            valueName: "number"
+        )
+    )
+    var job: Int64?
 
     @Option(help: ArgumentHelp("Compare only this entity, with what it owns; may be repeated.", valueName: "name"))
     var entity: [String] = []
@@ -129,6 +138,10 @@ struct DiffSubcommand: ParsableCommand {
     var workers: Int?
 
     func validate() throws {
+        if job == nil, new == nil {
+            throw ValidationError("the second store is missing; --job compares one store with itself")
+        }
+        if job != nil, new != nil { throw ValidationError("--job is for one store") }
         try ShapeArguments.check(workers ?? 1, "--workers", in: 1...256)
         if json, let format, format != .summary {
             throw ValidationError("--json and --format \(format) exclude each other")
@@ -145,7 +158,14 @@ struct DiffSubcommand: ParsableCommand {
 
     func run() throws {
         if output != nil { try SignalForwarding.endAtOnce() }
-        let difference = try StoreDifference(from: old, to: new, options: options)
+        if let job {
+            try StoreDifference.ofJob(job, in: old, options: options) { try write($0, to: "job \(job)") }
+        } else if let new {
+            try write(StoreDifference(from: old, to: new, options: options), to: new)
+        }
+    }
+
+    private func write(_ difference: StoreDifference, to new: String) throws {
         let target = try DifferenceOutput(output, overwrites: force)
         switch chosenFormat {
         case .ndjson:

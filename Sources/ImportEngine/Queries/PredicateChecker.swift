@@ -155,7 +155,8 @@ struct PredicateChecker<Term: PredicateTerm> {
     ) throws -> ResolvedPredicate<Term> {
         try checkThatComparing(one, comparison, isSense: place)
         let (first, second) = (one.attribute, other.attribute)
-        guard first.type.family == second.type.family, first.ownForm == second.ownForm else {
+        let isAlike = first.type.family == second.type.family && first.ownForm == second.ownForm
+        guard isAlike || first.isUntyped || second.isUntyped else {
             throw error(
                 "\(first.name) is \(first.phrase), but \(second.name) is \(second.phrase)",
                 at: place,
@@ -201,7 +202,8 @@ struct PredicateChecker<Term: PredicateTerm> {
                 advice: "Write it as in name \(test.rawValue) 'Ada'."
             )
         }
-        guard [.string, .uri, .uuid, .json].contains(term.attribute.type), term.attribute.ownForm == nil else {
+        let isText = [.string, .uri, .uuid, .json].contains(term.attribute.type) && term.attribute.ownForm == nil
+        guard isText || term.attribute.isUntyped else {
             throw error(
                 "\(term.attribute.name) is \(term.attribute.phrase), not a text",
                 at: operand.place,

@@ -13,6 +13,7 @@ enum PredicateValue {
     /// A date is read by the attribute's formats and zone, and by ISO 8601. What integers are compared with is told by
     /// `integerPlace` first.
     static func stored(_ value: JSONValue, for attribute: AttributeDescription) throws(Misfit) -> Record.Value {
+        if attribute.isUntyped, let value = untyped(value) { return value }
         switch (attribute.type, value) {
         case (.string, .string(let text)), (.uri, .string(let text)):
             return .text(text)
@@ -26,6 +27,16 @@ enum PredicateValue {
                 message: "\(attribute.name) is \(attribute.type.phrase), and this is \(value.phrase)",
                 advice: advice(value, for: attribute)
             )
+        }
+    }
+
+    /// A value that SQLite compares with those of a column without a type.
+    private static func untyped(_ value: JSONValue) -> Record.Value? {
+        switch value {
+        case .string(let text): return .text(text)
+        case .boolean(let isTrue): return .integer(isTrue ? 1 : 0)
+        case .number(let digits): return Int64(digits).map { .integer($0) } ?? Double(digits).map { .real($0) }
+        case .null, .array, .object: return nil
         }
     }
 

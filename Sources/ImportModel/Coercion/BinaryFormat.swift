@@ -47,6 +47,16 @@ package enum BinaryFormat: String, Sendable, CaseIterable {
 }
 
 extension AttributeDescription {
+    /// An attribute of a column without a declared type, which holds values of any kind.
+    package static func untyped(_ name: String) -> AttributeDescription {
+        var attribute = AttributeDescription(name: name, type: .binary, isOptional: true)
+        attribute.formats = ["any"]
+        return attribute
+    }
+
+    /// True if it is of a column without a declared type.
+    package var isUntyped: Bool { type == .binary && formats == ["any"] }
+
     /// The text that represents the bytes of a binary or UUID; nil where none does in its format.
     package func text(ofBinary bytes: some Collection<UInt8>) -> String? {
         switch type == .uuid ? [BinaryFormat.uuid.rawValue] : formats {

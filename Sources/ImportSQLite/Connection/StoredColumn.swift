@@ -81,6 +81,11 @@ package struct StoredColumn {
         }
     }
 
+    /// An attribute for it, where no model describes it.
+    package var attribute: AttributeDescription {
+        declared.isEmpty ? .untyped(name) : AttributeDescription(name: name, type: type, isOptional: true)
+    }
+
     /// True if values of the attribute stay in the column what they are.
     package func holds(_ attribute: AttributeDescription) -> Bool {
         if declared.isEmpty || declared == attribute.declaredType { return true }

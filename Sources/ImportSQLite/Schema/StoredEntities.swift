@@ -71,8 +71,7 @@ package enum StoredEntities {
             if present.contains(column) { add(attribute, column) }
         }
         for column in columns where attributes[ExistingEntity.folded(column.name)] == nil {
-            let own = AttributeDescription(name: column.name, type: column.type, isOptional: true)
-            add(own, ExistingEntity.folded(column.name))
+            add(column.attribute, ExistingEntity.folded(column.name))
         }
         var entity = described
         entity.attributes = columns.compactMap { attributes[ExistingEntity.folded($0.name)] }

@@ -38,6 +38,53 @@ struct LeftFilesTests {
         #expect(try StoreContent.query(store, "SELECT count(*) FROM _import_file") == "0")
     }
 
+    /// After a loss of power a chunk that was being written may be all that is left, and the store has forgotten its job.
+    @Test(arguments: [
+        ["chunk-000007.ndjson.partial", "manifest.ndjson.partial"], ["chunk-000007.ndjson"], ["manifest.ndjson"],
+    ])
+    func whatIsNotWholeIsInNobodysWay(names: [String]) throws {
+        let directory = try TemporaryDirectory()
+        let store = directory.path("store.sqlite")
+        let first = try directory.write("[{\"n\": 1}]", to: "first.json")
+        try #require(try runImporter("import", first, "--into", store, "--entity", "n").ending == .exit(0))
+        try FileManager.default.createDirectory(atPath: store + ".chunks", withIntermediateDirectories: false)
+        for name in names { try directory.write("{\"n\": 2}\n", to: "store.sqlite.chunks/\(name)") }
+        let source = try directory.write("[{\"n\": 3}]", to: "second.json")
+        let result = try runImporter("import", source, "--into", store, "--entity", "n")
+        let isOurs = names.count == 2
+        #expect(result.ending == .exit(isOurs ? 0 : 73), "\(result.errorText)")
+        #expect(directory.names(in: "store.sqlite.chunks") == (isOurs ? [] : names))
+        #expect(try StoreContent.rowCount(store) == (isOurs ? 2 : 1))
+    }
+
+    /// After a loss of power a store may have forgotten a job whose chunks are there.
+    @Test(arguments: [false, true])
+    func chunksOfAJobThatTheStoreHasForgottenGo(areKept: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let first = try directory.write("[{\"n\": 1}]", to: "first.json")
+        let source = try directory.write((0..<4_000).map { "{\"n\":\($0)}\n" }.joined(), to: "people.ndjson")
+        let (store, saved) = (directory.path("store.sqlite"), directory.path("saved.sqlite"))
+        let keeping = areKept ? ["--keep-chunks"] : []
+        try #require(
+            try run([Project.importer, "import", first, "--into", store, "--entity", "n"] + keeping).ending == .exit(0)
+        )
+        let command = [Project.importer, "import", source, "--into", store, "--entity", "n"]
+        if !areKept {
+            try FileManager.default.copyItem(atPath: store, toPath: saved)
+            let options = ["--chunk-size", "9K", "--commit-every", "100"]
+            try #require(try InterruptionTests.isKilled(command + options, in: store, atRows: 200, later: 1))
+            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store + suffix) }
+            try FileManager.default.moveItem(atPath: saved, toPath: store)
+        }
+        let before = directory.names(in: "store.sqlite.chunks")
+        try #require(!before.isEmpty)
+        let result = try run(command)
+        // What was kept on purpose stays.
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(directory.names(in: "store.sqlite.chunks") == (areKept ? before : []))
+        #expect(try StoreContent.rowCount(store) == 4_001)
+    }
+
     /// Chunks whose store somebody has removed are in nobody's way, if all of them can be cut again.
     @Test(arguments: ["", "altered", "foreign", "source gone", "stream"])
     func chunksOfAStoreThatIsGoneGo(what: String) throws {
@@ -76,7 +123,10 @@ struct LeftFilesTests {
             return
         }
         #expect(result.ending == .exit(0), "\(result.errorText)")
-        #expect(result.errorText.contains("chunks of an import whose store is gone are removed"), "\(result.errorText)")
+        #expect(
+            result.errorText.contains("chunks of an import that the store does not know are removed"),
+            "\(result.errorText)"
+        )
         #expect(try StoreContent.query(store, "SELECT count(*) FROM people") == "4000")
         #expect(!FileManager.default.fileExists(atPath: store + ".chunks"))
     }

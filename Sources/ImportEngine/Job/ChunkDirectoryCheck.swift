@@ -44,13 +44,22 @@ package struct ChunkDirectoryCheck {
         else { throw refusal(names, content) }
     }
 
-    /// Removes the chunks of an import whose store is gone, where all files prove to be chunks of its manifest, and all that they were
-    /// cut from can be read again.
+    /// Removes the chunks of an import that the store does not know, where all files prove to be chunks of its manifest, and all that
+    /// they were cut from can be read again.
     ///
+    /// - Parameter isKnown: whether the store has the job with a token, so that its chunks were kept.
     /// - Returns: whether they were removed.
-    package func removeLeft() throws -> Bool {
-        guard !isNew, let directory = try? ChunkDirectory(path: path, creates: false),
-            let content = try ChunkManifest.readWhatIsSound(in: directory), content.header.job != nil,
+    package func removeLeft(unless isKnown: (String) throws -> Bool) throws -> Bool {
+        guard !isNew, let directory = try? ChunkDirectory(path: path, creates: false) else { return false }
+        let names = try directory.chunkNames()
+        if !names.isEmpty, names.allSatisfy(ChunkDirectory.isTemporary) {
+            // After a loss of power this may be all that is left; without a manifest nobody can use it.
+            for name in names { try directory.remove(name) }
+            directory.removeIfEmpty()
+            return true
+        }
+        guard let content = try ChunkManifest.readWhatIsSound(in: directory), let token = content.header.job,
+            try !isKnown(token),
             content.header.sources.allSatisfy({ source in source.path.map { access($0, R_OK) == 0 } ?? false }),
             try directory.chunkNames(besides: content).isEmpty
         else { return false }

@@ -59,9 +59,12 @@ package struct StartPhase {
         if !planned.takesChunks {
             var left = try journal.leftFiles()
             if let replacedChunks { left.append(replacedChunks) }
-            if context.options.chunkDirectory == nil, try !journal.hasJobs(), try place.removeLeft() {
+            let isEmpty = try !journal.hasJobs()
+            if context.options.chunkDirectory == nil, try isEmpty || journal.unfinishedJobs().isEmpty,
+                try place.removeLeft(unless: { try !isEmpty && journal.isFinished(token: $0) })
+            {
                 context.announce([
-                    "\(planned.chunkDirectory.shownPath): chunks of an import whose store is gone are removed"
+                    "\(planned.chunkDirectory.shownPath): chunks of an import that the store does not know are removed"
                 ])
             }
             try place.check(besides: left)

@@ -63,15 +63,20 @@ package struct TableFingerprint {
 
     // MARK: Writing
 
+    /// How many of a table's last counts may have what is known of it: one for each of its entities, of the last jobs.
+    private static let mostCounts = 200
+
     /// Forgets what is known of tables, in the transaction in which the importer begins to change them.
     package static func forget(_ tables: [String], _ database: Database) throws {
         for table in tables {
             try database.execute(
                 sql: """
-                    UPDATE _import_entity SET fingerprint = NULL
-                    WHERE table_name = ? COLLATE NOCASE AND fingerprint IS NOT NULL
+                    UPDATE _import_entity SET fingerprint = NULL WHERE fingerprint IS NOT NULL AND (job, position) IN (
+                        SELECT job, position FROM _import_entity WHERE table_name = ? COLLATE NOCASE
+                        ORDER BY job DESC LIMIT ?
+                    )
                     """,
-                arguments: [table]
+                arguments: [table, mostCounts]
             )
         }
     }

@@ -169,7 +169,8 @@ public struct StoreInspection: Sendable {
 
     package func report(of job: StoredJob, _ database: Database) throws -> ImportReport {
         let marker = try Marker(database, job: job.id) ?? Marker()
-        var entities: [String: ImportReport.Counts] = [:]
+        // Those that nothing came to have no row.
+        var entities = (job.model?.entities ?? []).reduce(into: [:]) { $0[$1.name] = ImportReport.Counts() }
         for row in try BookkeepingRow.all(database, from: "_import_entity", of: job.id, "ORDER BY position") {
             var counts = try ImportReport.Counts(row)
             let nested = try NestedCounts(row)

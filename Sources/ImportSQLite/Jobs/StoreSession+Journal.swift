@@ -156,6 +156,9 @@ extension StoreSession: Journal {
             try job.setState(.finished, message: message, seconds: seconds, database)
             try job.removeUnusedAdditions(database)
             try StoreSchema.makePrimaryKeys(of: job, database)
+            // It has the counts of all entities.
+            let merge = try MergeLog.append([], of: job.id, isFinished: true, database)
+            try job.removeUnusedCounts(database)
             let changed = try tables(database)
             try TableFingerprint.record(changed, database)
             if let undone = job.change?.undoes { try InsertedRowRanges.forgetEnds(of: undone, database) }
@@ -170,7 +173,7 @@ extension StoreSession: Journal {
             try ImportUndoLog.finish(job, database)
             if keepsChunks { try RecordedFile.keepChunks(of: job, database) }
             try BookkeepingSchema.dropEmpty(database)
-            return try MergeLog.append([], of: job.id, isFinished: true, database)
+            return merge
         }
     }
 

@@ -108,8 +108,9 @@ extension StoredJob {
             return
         }
         let deferred = try DeferredUniqueIndex.positions(job: id, database)
+        let known = try StoredForms(database)
         for (position, entity) in model.entities.enumerated() where try database.tableExists(entity.table) {
-            try StoreSchema.extend(entity, job: id, database, store: store)
+            try StoreSchema.extend(entity, known: known, job: id, database, store: store)
             guard !deferred.contains(position) else { continue }
             try StoreSchema.prepareIdentifier(of: entity, job: id, database, store: store)
         }
@@ -128,6 +129,18 @@ extension StoredJob {
         for table in tables where !taken.contains(table) {
             try SchemaAdditions.remove(job: id, from: table, database)
         }
+    }
+
+    /// Takes away the counts of entities that nothing came to, where the model has several.
+    func removeUnusedCounts(_ database: Database) throws {
+        guard model?.entities.count ?? 0 > 1 else { return }
+        try database.execute(
+            sql: """
+                DELETE FROM _import_entity WHERE job = ? AND NOT made_table
+                    AND records_read + rejected + nested + linked + deleted + deletions = 0 AND stubs = 0
+                """,
+            arguments: [id]
+        )
     }
 
     /// The tables that the job has taken anything for.

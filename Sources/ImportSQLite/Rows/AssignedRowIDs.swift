@@ -37,7 +37,10 @@ enum AssignedRowIDs {
                 database,
                 sql: """
                     SELECT value FROM _import_meta WHERE key = :key
-                    UNION ALL SELECT last_rowid_before FROM _import_entity WHERE table_name = :table COLLATE NOCASE
+                    UNION ALL SELECT * FROM (
+                        SELECT last_rowid_before FROM _import_entity WHERE table_name = :table COLLATE NOCASE
+                        ORDER BY job DESC LIMIT 1
+                    )
                     """,
                 arguments: ["key": key(table), "table": table]
             )

@@ -17,6 +17,7 @@ extension StoreSchema {
         store: String
     ) throws -> Preparation {
         var preparation = Preparation()
+        let known = try StoredForms(database)
         try checkThatTables(
             layout.tables.filter(\.isJoin).map(\.name),
             areFreeIn: database,
@@ -30,7 +31,7 @@ extension StoreSchema {
                 // The job that appended to it goes on here.
                 if isAppending, try isUnordered(table, database) { continue }
                 guard try !table.isJoin && isStillEmpty(table.name, database) else {
-                    let added = try extend(table, entity, job: job, database, store: store)
+                    let added = try extend(table, entity, known, job: job, database, store: store)
                     if !added.isEmpty { preparation.added.append((table.name, added)) }
                     if !isAppending || !table.primaryKey.isEmpty {
                         try prepareIdentifier(of: table, entity, job: job, database, store: store)
@@ -55,6 +56,7 @@ extension StoreSchema {
     private static func extend(
         _ table: TableDescription,
         _ entity: EntityDescription,
+        _ known: StoredForms,
         job: Int64,
         _ database: Database,
         store: String
@@ -81,7 +83,7 @@ extension StoreSchema {
             references[key.columns[0]] =
                 " REFERENCES \(key.table.quotedIdentifier) (\(key.referenced[0].quotedIdentifier)) \(key.action.sql)"
         }
-        return try extend(entity, references: references, job: job, database, store: store)
+        return try extend(entity, references: references, known: known, job: job, database, store: store)
     }
 
     /// - Throws: `ImportError` when a table that is there cannot have the links of a many-to-many.

@@ -43,11 +43,12 @@ package enum StoreSchema {
             return try prepareTables(layout, job: job, isAppending: isAppending, database, store: store)
         }
         var preparation = Preparation()
+        let known = try StoredForms(database)
         for entity in model.entities {
             try checkNames(entity, store: store)
             if try database.tableExists(entity.table) {
                 guard try isStillEmpty(entity.table, database) else {
-                    let added = try extend(entity, job: job, database, store: store)
+                    let added = try extend(entity, known: known, job: job, database, store: store)
                     if !added.isEmpty { preparation.added.append((entity.table, added)) }
                     continue
                 }
@@ -207,13 +208,14 @@ package enum StoreSchema {
     package static func extend(
         _ entity: EntityDescription,
         references: [String: String] = [:],
+        known: StoredForms,
         job: Int64,
         _ database: Database,
         store: String
     ) throws -> [AttributeDescription] {
         let table = try StoredTable(entity.table, database)
         try checkRowIDs(of: table, store: store)
-        let known = try knownTypes(of: entity.table, database)
+        let known = known.columns[ExistingEntity.folded(entity.table)] ?? [:]
         var added: [AttributeDescription] = []
         for attribute in entity.attributes {
             guard let column = table.column(attribute.column) else {
@@ -265,18 +267,18 @@ package enum StoreSchema {
             advice: "Give a model (\(.model)) whose types agree, or import into another store. Nothing was written."
         )
     }
+}
 
-    /// The types that the models of other jobs gave the columns of a table, the latest to count.
-    private static func knownTypes(of table: String, _ database: Database) throws -> [BytewiseString: String] {
-        let table = ExistingEntity.folded(table)
-        let described = try StoredEntities.described(database).first {
-            ExistingEntity.folded($0.entity.table) == table
+/// What the models of a store's jobs say of the forms of its columns, the latest to count.
+package struct StoredForms {
+    /// By table and column, in lower case.
+    fileprivate var columns: [BytewiseString: [BytewiseString: String]] = [:]
+
+    package init(_ database: Database) throws {
+        for described in try StoredEntities.described(database) {
+            let attributes = described.entity.attributes.map { (ExistingEntity.folded($0.column), $0.storedForm) }
+            columns[ExistingEntity.folded(described.entity.table)] = Dictionary(attributes) { $1 }
         }
-        var types: [BytewiseString: String] = [:]
-        for attribute in described?.entity.attributes ?? [] {
-            types[ExistingEntity.folded(attribute.column)] = attribute.storedForm
-        }
-        return types
     }
 }
 

@@ -1,4 +1,5 @@
 import ImportEngine
+import ImportSQLite
 
 /// A report for programs: its own keys, the reports of all jobs that are not finished, and all jobs in
 /// short.

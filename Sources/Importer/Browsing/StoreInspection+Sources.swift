@@ -1,5 +1,6 @@
 import GRDB
 import ImportEngine
+import ImportSQLite
 
 extension StoreInspection {
     /// How far one source of a job is.

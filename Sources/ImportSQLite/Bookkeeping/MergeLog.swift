@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ImportEngine
+import ImportModel
 
 /// What the last commits changed, kept in the store for readers in other processes (`_import_merge`).
 ///
@@ -147,7 +148,7 @@ package enum MergeLog {
         while let next = try rows.next() {
             let row = BookkeepingRow(next, of: table, database)
             guard var merge = all else {
-                entities = try EntityTotals.all(of: row.number("job"), database)
+                entities = try Self.entities(of: row.number("job"), database)
                 all = try notification(row, entities, store: end.store)
                 continue
             }
@@ -175,7 +176,21 @@ package enum MergeLog {
         guard
             let row = try BookkeepingRow.first(database, from: table, "ORDER BY sequence DESC LIMIT 1")
         else { return nil }
-        return try notification(row, EntityTotals.all(of: row.number("job"), database), store: identity(database))
+        return try notification(row, entities(of: row.number("job"), database), store: identity(database))
+    }
+
+    /// The entities of a job in their order, those included that nothing came to.
+    private static func entities(of job: Int64, _ database: Database) throws -> [EntityTotals] {
+        let counted = try EntityTotals.all(of: job, database)
+        guard let model = try StoredJob.find(job, database)?.model, model.entities.count > counted.count else {
+            return counted
+        }
+        let layout = model.isFlat ? nil : try ModelLayout(importing: model)
+        return model.entities.enumerated().map { position, entity in
+            let isThere = layout?.hasTable(position) ?? true
+            let table = isThere ? layout?.table(of: position) ?? entity.table : ""
+            return counted.first { $0.entity == entity.name } ?? EntityTotals(entity: entity.name, table: table)
+        }
     }
 
     private static func notification(

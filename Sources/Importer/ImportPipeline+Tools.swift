@@ -93,3 +93,10 @@ extension ImportPipeline {
         }
     }
 }
+
+extension ImportPipeline.Request {
+    /// The request with a model that has what its options say of it.
+    var prepared: Self {
+        if case .sources(let sources, let options) = self { .sources(sources, options.withFileColumn) } else { self }
+    }
+}

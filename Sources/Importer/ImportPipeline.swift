@@ -66,7 +66,7 @@ public final class ImportPipeline: Sendable {
         self.store = StoreFile.resolved(store)
         chunksBase = self.store
         destinationMaker = nil
-        self.request = request.narrowed
+        self.request = request.prepared.narrowed
         runOptions = run
         self.transformers = transformers
         self.merges = merges
@@ -91,7 +91,7 @@ public final class ImportPipeline: Sendable {
         self.store = store
         chunksBase = path
         destinationMaker = destination
-        self.request = request.narrowed
+        self.request = request.prepared.narrowed
         runOptions = run
         opener = SourceOpener()
         self.transformers = transformers

@@ -21,23 +21,20 @@ struct NoticeTests {
         #expect(!named.errorText.contains("table"), "\(named.errorText)")
     }
 
-    @Test func severalSourcesMakeATableEachAndSayIt() throws {
+    @Test func severalKindsMakeATableEachAndSayIt() throws {
         let directory = try TemporaryDirectory()
-        let sources = try (1...8).map { try directory.write("[{\"n\":\($0)}]", to: "t\($0).json") }
+        let sources = try (1...8).map { try directory.write("[{\"n\($0)\":\($0)}]", to: "t\($0).json") }
         let store = directory.path("s.sqlite")
         let result = try run([Project.importer, "import"] + sources + ["--into", store])
         #expect(result.ending == .exit(0), "\(result.errorText)")
         let line = "8 sources: into 8 tables: t1, t2, t3, t4, t5, t6 and 2 more (--entity NAME for one table)\n"
         #expect(result.errorText.contains(line), "\(result.errorText)")
         #expect(result.errorText.contains("8 sources: records at $[*] (a top-level array)\n"), "\(result.errorText)")
-        #expect(try StoreContent.query(store, "SELECT (SELECT n FROM t1) || (SELECT n FROM t8)") == "18")
+        #expect(try StoreContent.query(store, "SELECT (SELECT n1 FROM t1) || (SELECT n8 FROM t8)") == "18")
         // SQLite does not tell these apart.
         let capital = try directory.write(#"[{"n":9}]"#, to: "T1.json")
         let same = try run([Project.importer, "import", sources[0], capital, "--into", directory.path("c.sqlite")])
-        #expect(
-            same.errorText.contains("2 sources: into the table t1 (--entity NAME for another)\n"),
-            "\(same.errorText)"
-        )
+        #expect(same.errorText.contains("T1_2: other records than those of T1\n"), "\(same.errorText)")
     }
 
     @Test func quietIsQuietButForErrors() throws {

@@ -64,7 +64,7 @@ struct ArgumentTests {
     @Test func importsByDefault() throws {
         let root = try ImporterCommand.parseAsRoot(["a.json", "b.json", "--into", "s.sqlite"])
         let command = try #require(root as? ImportSubcommand)
-        #expect(command.sources == ["a.json", "b.json"])
+        #expect(command.sources.given == ["a.json", "b.json"])
         #expect(command.into == "s.sqlite")
     }
 
@@ -88,8 +88,18 @@ struct ArgumentTests {
     }
 
     @Test func takesADashForStandardInput() throws {
-        #expect(try parse(ImportSubcommand.self, "import - --into s.sqlite").sources == ["-"])
-        #expect(throws: (any Error).self) { try parse(ImportSubcommand.self, "import - - --into s.sqlite") }
+        #expect(try parse(ImportSubcommand.self, "import - --into s.sqlite").sources.given == ["-"])
+        for sources in ["- -", "- --files-from -", "a --null", ""] {
+            #expect(throws: (any Error).self) { try parse(ImportSubcommand.self, "import \(sources) --into s.sqlite") }
+        }
+        let list = try parse(ImportSubcommand.self, "import --files-from - --null --into s.sqlite").sources
+        #expect(list.filesFrom == "-" && list.null)
+    }
+
+    @Test func optionsOfSourcesArePartOfTheJob() throws {
+        let line = "import a --into s --include *.log --include b --exclude c --file-column f --on-bad-source skip"
+        let expected = JobOptions(include: ["*.log", "b"], exclude: ["c"], fileColumn: "f", onBadSource: .skip)
+        #expect(try parse(ImportSubcommand.self, line).job.options() == expected)
     }
 
     @Test func defaultsAreTheLibrarys() throws {

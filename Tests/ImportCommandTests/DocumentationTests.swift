@@ -41,7 +41,7 @@ struct DocumentationTests {
         for subcommand in Self.subcommands where subcommand.configuration.subcommands.isEmpty {
             let name = try #require(subcommand.configuration.commandName)
             let documented = common + Documents.options(in: article.sections[name] ?? "")
-            let help = ImporterCommand.helpMessage(for: subcommand, columns: 200)
+            let help = ImporterCommand.helpMessage(for: subcommand, includeHidden: true, columns: 200)
             for option in Self.options(inHelp: help) where !["--help", "--version"].contains(option) {
                 #expect(documented.contains(option), "\(option) of \(name)")
             }
@@ -53,7 +53,7 @@ struct DocumentationTests {
         let helps = Dictionary(
             uniqueKeysWithValues: try Self.subcommands.map { subcommand in
                 let name = try #require(subcommand.configuration.commandName)
-                return (name, ImporterCommand.helpMessage(for: subcommand, columns: 200))
+                return (name, ImporterCommand.helpMessage(for: subcommand, includeHidden: true, columns: 200))
             }
         )
         for (name, section) in article.sections {

@@ -170,7 +170,7 @@ struct ManyMistakesTests {
             "Third": { "table": "person\u0000", "identifier": "id", "attributes": { "id": { "type": "uri", "min": 1 } } },
             "Third": { "table": 1, "records": "people", "attributes": [], "identifier": ["a"] },
             "third": { "attributes": { "id": 1 } },
-            "Fourth": { "table": "OTHER", "userinfo": 1, "attributes": { "id": { "type": "json", "from": "$key" } },
+            "Fourth": { "table": "OTHER", "userinfo": 1, "attributes": { "id": { "type": "json", "from": "$key[1]" } },
                         "records": "$[*]" },
             "Other2": { "table": "other", "links": {}, "attributes": { "id": { "type": null } } }
           }

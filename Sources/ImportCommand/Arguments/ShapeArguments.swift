@@ -6,8 +6,34 @@ import Importer
 struct ShapeArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
+            "Files in folders and archives to take instead of data files, as '*.log'. May be repeated.",
+            discussion: "A glob with a / is for the path below the folder.",
+            valueName: "glob"
+        )
+    )
+    var include: [String] = []
+
+    @Option(help: ArgumentHelp("Files in folders and archives to leave out. May be repeated.", valueName: "glob"))
+    var exclude: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Name of an attribute with the path of each record's source.", valueName: "name")
+    )
+    var fileColumn: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What happens at a source that is not JSON, or damaged: stop, or skip (the rest of it).",
+            discussion: "Default: stop. The records before are imported either way.",
+            valueName: "policy"
+        )
+    )
+    var onBadSource: BadSourcePolicy?
+
+    @Option(
+        help: ArgumentHelp(
             "Entity (and table) of the records of sources with one record path.",
-            discussion: "Default: each file's name. Must be given for standard input.",
+            discussion: "Default: what the sources have in common. Must be given for standard input.",
             valueName: "name"
         )
     )
@@ -46,6 +72,10 @@ struct ShapeArguments: ParsableArguments {
     /// All but the model.
     var options: JobOptions {
         JobOptions(
+            include: include.isEmpty ? nil : include,
+            exclude: exclude.isEmpty ? nil : exclude,
+            fileColumn: fileColumn,
+            onBadSource: onBadSource,
             entity: entity,
             records: records,
             skip: skip,
@@ -60,6 +90,7 @@ struct ShapeArguments: ParsableArguments {
         try Self.check(Int(limit ?? 0), "--limit", in: 0...(.max))
         try Self.check(maxRecordBytes.count, "--max-record-bytes", in: JobOptions.recordBytesRange)
         try Self.check(maxDepth, "--max-depth", in: JobOptions.depthRange)
+        if fileColumn?.isEmpty == true { throw ValidationError("--file-column: the name is empty") }
         if entity?.isEmpty == true { throw ValidationError("--entity: the name is empty") }
     }
 
@@ -82,3 +113,5 @@ struct ShapeArguments: ParsableArguments {
         }
     }
 }
+
+extension BadSourcePolicy: ExpressibleByArgument {}

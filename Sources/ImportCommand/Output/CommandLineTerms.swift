@@ -31,6 +31,10 @@ extension MessageText.Setting {
     fileprivate var option: (name: String, value: String?) {
         switch self {
         case .sources: ("SOURCE", nil)
+        case .include: ("--include", "GLOB")
+        case .exclude: ("--exclude", "GLOB")
+        case .fileColumn: ("--file-column", "NAME")
+        case .onBadSource: ("--on-bad-source", "POLICY")
         case .model: ("--model", "FILE")
         case .entity: ("--entity", "NAME")
         case .records: ("--records", "PATH")

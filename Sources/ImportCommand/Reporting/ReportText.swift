@@ -103,6 +103,18 @@ enum ReportText {
         return ImportError(reason, "\(sources(report)): \(message)", advice: advice)
     }
 
+    /// What the command ends with where sources were bad; nil elsewhere.
+    static func badSources(_ report: ImportReport) -> ImportError? {
+        let bad = report.badSources
+        guard let first = bad.first else { return nil }
+        return ImportError(
+            .sourcesBad,
+            bad.count == 1 ? "\(first)" : "\(bad.count) sources are bad",
+            advice: (bad.count == 1 ? "" : bad.map { "  \($0)" }.joined(separator: "\n") + "\n")
+                + "The records before that, and all other sources, are imported."
+        )
+    }
+
     private static func headline(_ report: ImportReport, store: String) -> String {
         let store = TerminalText.escaped(store)
         let time = "in \(NumberText.seconds(report.seconds))"

@@ -28,6 +28,7 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
             EXAMPLES
               importer people.json --into people.sqlite
               importer orders.ndjson.gz --into shop.sqlite --model shop.model.json
+              importer logs/ --into logs.sqlite --file-column file
               importer map.json --into map.sqlite --records '$.features[*]' --entity Place
               gzip -dc events.gz | importer import - --into e.sqlite --entity Event
               importer users.json --into users.sqlite --identifier id --mirror --dry-run
@@ -37,8 +38,7 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Files, - for standard input, or one chunk directory.", valueName: "source"))
-    var sources: [String]
+    @OptionGroup var sources: SourceArguments
 
     @Option(
         help: ArgumentHelp(
@@ -91,7 +91,6 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
     func validate() throws {
         if into.isEmpty { throw ValidationError("--into: the path is empty") }
         if again && restart { throw ValidationError("--again and --restart exclude each other") }
-        if sources.count(where: { $0 == "-" }) > 1 { throw ValidationError("standard input can be given once only") }
         if migrate && job.model == nil { throw ValidationError("--migrate needs --model") }
         if PostgreSQLAddress.isOne(into) {
             for (option, isGiven) in [
@@ -121,7 +120,8 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
         jobOptions.mirror = mirror.options
         let given = [("--nul", job.nul != nil), ("--show-values", messages.showValues)]
         let location = try StoreLocation(into, schema, given, showsValues: messages.showValues)
-        let pipeline = pipeline(into: location, jobOptions, runOptions)
+        let sources = try sources.all()
+        let pipeline = pipeline(sources, into: location, jobOptions, runOptions)
         if dryRun {
             return try printPreview(of: pipeline, location)
         }
@@ -151,7 +151,12 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
         try server.perform(until: pipeline.interruption) { try run.perform(pipeline) }
     }
 
-    private func pipeline(into location: StoreLocation, _ job: JobOptions, _ run: RunOptions) -> ImportPipeline {
+    private func pipeline(
+        _ sources: [String],
+        into location: StoreLocation,
+        _ job: JobOptions,
+        _ run: RunOptions
+    ) -> ImportPipeline {
         switch location {
         case .file(let path): ImportPipeline(sources: sources, into: path, job: job, run: run)
         case .server(let server): ImportPipeline(sources: sources, into: server, job: job, run: run)

@@ -18,8 +18,7 @@ struct InferSubcommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Files, or - for standard input.", valueName: "source"))
-    var sources: [String]
+    @OptionGroup var sources: SourceArguments
 
     @OptionGroup(title: "Job options") var shape: ShapeArguments
     @OptionGroup(title: "Job options") var inference: InferenceArguments
@@ -41,6 +40,7 @@ struct InferSubcommand: ParsableCommand {
     func run() throws {
         var job = shape.options
         inference.apply(to: &job)
+        let sources = try sources.all()
         let watch = InterruptibleRun(mode: progress.mode, purpose: .inferring)
         let model = try watch.perform {
             try ImportPipeline.infer(

@@ -20,8 +20,7 @@ struct SplitSubcommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Files, or - for standard input.", valueName: "source"))
-    var sources: [String]
+    @OptionGroup var sources: SourceArguments
 
     @Option(help: ArgumentHelp("The directory for the chunks; created if it does not exist.", valueName: "dir"))
     var to: String
@@ -42,6 +41,7 @@ struct SplitSubcommand: ParsableCommand {
     }
 
     func run() throws {
+        let sources = try sources.all()
         let watch = InterruptibleRun(mode: progress.mode, purpose: .splitting)
         let summary: SplitSummary
         do {

@@ -249,6 +249,7 @@ package final class ChunkDecoder {
             for (name, count) in chunk.entry.outside.sorted(by: { $0.key < $1.key }) {
                 batch.ledger.add(.outside, entity: -1, attribute: name, count: count)
             }
+            if let fault = chunk.entry.fault { batch.ledger.add(.badSource, entity: -1, attribute: fault) }
             if chunk.entry.isLast {
                 for path in chunk.entry.end.missingPaths ?? [] {
                     batch.ledger.add(.notFound, entity: -1, attribute: chunk.paths[path])

@@ -72,12 +72,6 @@ extension JournalReader {
 }
 
 extension SourceDescription {
-    /// What a source that can be read again is found by: its path, and its member's in an archive; nil for a stream.
-    package var key: String? {
-        guard let path else { return nil }
-        return member.map { "\(path)\n\($0)" } ?? path
-    }
-
     fileprivate func isOne(of keys: Set<String>) -> Bool { key.map(keys.contains) ?? false }
 }
 

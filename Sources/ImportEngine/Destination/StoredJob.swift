@@ -76,6 +76,8 @@ package struct StoredJob: Sendable {
     /// True if an import keeps what is needed to undo it.
     package var keepsUndo = false
     package var sources: [Source]
+    /// What was given for its sources, with absolute paths, where folders or patterns are among it; else nil.
+    package var given: [String]?
     /// The model that it imports with; nil until it is inferred.
     package var model: ModelDescription?
     /// True if an inferred model was inferred from all records, and not only from those before a fault.

@@ -7,9 +7,10 @@ package struct StoredOptions: Codable {
     package let retry: StoredJob.Retry?
     package let change: StoredJob.Change?
     package let keepsUndo: Bool
+    package let given: [String]?
 
     private enum CodingKeys: String, CodingKey {
-        case takesChunks, retry, change, keepsUndo
+        case takesChunks, retry, change, keepsUndo, given
     }
 
     package init(of job: StoredJob) {
@@ -18,6 +19,7 @@ package struct StoredOptions: Codable {
         retry = job.retry
         change = job.change
         keepsUndo = job.keepsUndo
+        given = job.given
     }
 
     package init(from decoder: any Decoder) throws {
@@ -34,6 +36,7 @@ package struct StoredOptions: Codable {
         retry = try values.decodeIfPresent(StoredJob.Retry.self, forKey: .retry)
         change = try values.decodeIfPresent(StoredJob.Change.self, forKey: .change)
         keepsUndo = try values.decodeIfPresent(Bool.self, forKey: .keepsUndo) ?? false
+        given = try values.decodeIfPresent([String].self, forKey: .given)
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -42,6 +45,7 @@ package struct StoredOptions: Codable {
         try values.encode(takesChunks, forKey: .takesChunks)
         try values.encodeIfPresent(retry, forKey: .retry)
         try values.encodeIfPresent(change, forKey: .change)
+        try values.encodeIfPresent(given, forKey: .given)
         if keepsUndo { try values.encode(true, forKey: .keepsUndo) }
     }
 }

@@ -113,7 +113,11 @@ package struct EntityInference {
         var attributes: [AttributeDescription] = []
         for (level, path) in statistics.keyPaths.enumerated()
         where statistics.paths[path].strings > 0 && !levels.contains(level) {
-            let name = names.name(wanted: level > 0 && level <= keyNames.count ? keyNames[level - 1] : "key")
+            let isFile =
+                rules.fileColumn != nil
+                && !statistics.keyPaths.dropFirst(level + 1).contains { statistics.paths[$0].strings > 0 }
+            let key = isFile ? rules.fileColumn : level > 0 && level <= keyNames.count ? keyNames[level - 1] : nil
+            let name = names.name(wanted: key ?? "key")
             // Keys are text, whatever form they have.
             let type = isText(path) ? AttributeType.string : .json
             attributes.append(attribute(path, named: name, type: type, from: .recordKey(outwards: level)))

@@ -10,6 +10,8 @@ package struct NestingRules: Sendable, Hashable {
     package var only: [AttributePath] = []
     /// True if texts may have U+0000; else an attribute with such a text is JSON, which keeps it as an escape.
     package var textsHaveNUL = true
+    /// The attribute of the outermost key, where that is the path of the source; else nil.
+    package var fileColumn: String?
 
     /// The limits under which records are looked at.
     package var limits: InferenceLimits { InferenceLimits(arrayLevels: policy == .tables ? depth : 0) }

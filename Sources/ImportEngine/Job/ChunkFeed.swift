@@ -69,6 +69,7 @@ package struct ChunkFeed {
             sources: job.sources,
             limits: run.limits,
             chunkSize: run.context.options.chunkSize,
+            skipsBadSources: job.options.onBadSource == .skip,
             directory: directory,
             manifest: try JobChunks.manifest(of: run, at: point),
             opener: run.context.opener,

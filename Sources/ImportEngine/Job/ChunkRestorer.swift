@@ -38,7 +38,12 @@ package struct ChunkRestorer {
         let splitter = try SourceSplitter(
             stream: stream,
             at: stream.offset,
-            settings: SourceSplitter.Settings(of: source.shape, run.limits),
+            settings: SourceSplitter.Settings(
+                of: source.shape,
+                source.description.name,
+                run.limits,
+                skipsFaults: run.job.options.onBadSource == .skip
+            ),
             writer: ChunkWriter(again: entry.number, in: directory),
             // No chunk ends before this one did.
             start: SplitStart(

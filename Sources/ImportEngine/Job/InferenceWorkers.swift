@@ -27,7 +27,7 @@ package final class InferenceWorkers: Sendable {
         self.removesChunks = removesChunks
         self.progress = progress
         self.interruption = interruption
-        keys = sources.flatMap(\.shape.paths).map { LineKeys($0).count }.max() ?? 0
+        keys = sources.flatMap(\.shape.keys).map(\.count).max() ?? 0
         var limits = NestingRules(options).limits
         if readsBytes { limits.forms.formUnion(.bytes) }
         self.limits = limits
@@ -111,6 +111,7 @@ package final class InferenceWorkers: Sendable {
         let overrides = InferenceOverrides(options)
         var rules = NestingRules(options)
         rules.textsHaveNUL = textsHaveNUL || options.nul == .replace
+        rules.fileColumn = sources.lazy.compactMap(\.shape.fileColumn).first
         try rules.check(continuing: stored)
         var roots: [(name: String, path: String)] = []
         for source in sources {

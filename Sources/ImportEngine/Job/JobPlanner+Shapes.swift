@@ -1,48 +1,28 @@
 import ImportModel
 import ImportSources
 
-/// What a store, or the other sources of an import, have of an entity's records.
-package struct KnownRecords {
-    /// Where they are, the likeliest record path first.
-    package var paths: [RecordPath] = []
-    /// The keys that they have; empty where these are not known.
-    package var keys: Set<BytewiseString> = []
-}
-
 /// Where the records of a job's sources are.
 extension JobPlanner {
-    /// What a store has of the entities of sources, by their names in lower case.
-    package typealias Known = ([SourceDescription]) throws -> [String: KnownRecords]
-
-    /// What is known of one source after a look at its beginning.
-    private struct Look {
-        let description: SourceDescription
-        /// The source, already open, if it cannot be opened a second time.
-        let open: SourceStream?
-        let detection: ShapeDetector.Detection
-        /// True if the records may be at several record paths of one object.
-        let isOneObject: Bool
-        /// The keys that the records have.
-        let keys: Set<BytewiseString>
-        /// How else the source could be read, in words.
-        let others: [MessageText]
-
-        var paths: [RecordPath] {
-            if case .found(_, let paths, _) = detection { paths } else { [] }
-        }
-    }
+    /// What a store has of entities with these names, by their names in lower case.
+    package typealias Known = ([String]) throws -> [String: KnownRecords]
 
     /// Looks at the beginning of each source.
     ///
-    /// - Parameters:
-    ///   - arguments: paths, or `-`.
-    ///   - known: what the store has of the sources' entities, by their names in lower case.
+    /// - Parameter known: what the store has of entities.
     /// - Throws: `ImportError` when a source cannot be read, or its records cannot be found.
-    package func shapes(_ arguments: [String], known: Known = { _ in [:] }) throws -> [Shaped] {
+    package func shapes(of sources: [SourceDescription], known: Known = { _ in [:] }) throws -> [Shaped] {
         let asked = askedPaths
-        let sources = try describe(arguments, announce: announce)
-        let known = try asked.isEmpty ? known(sources) : [:]
-        var looks = try sources.map { try look(at: $0, known[entityKey(of: $0)] ?? KnownRecords()) }
+        var stored = try asked.isEmpty ? known(sources.compactMap { entity(of: $0) }) : [:]
+        var looks = try sources.map { source in
+            do {
+                return try look(at: source, stored[entityKey(of: source)] ?? KnownRecords())
+            } catch let error as ImportError where error.code == .badInput && options.onBadSource == .skip {
+                return SourceLook(badly: source, error)
+            }
+        }
+        if let fault = looks.first(where: { $0.fault != nil })?.fault, looks.allSatisfy(\.records.isEmpty) {
+            throw fault
+        }
         if let first = looks.first, looks.allSatisfy({ $0.detection == .empty }) {
             throw ImportError(
                 .sourceEmpty,
@@ -51,37 +31,80 @@ extension JobPlanner {
                 advice: "An import without records needs an empty array: []."
             )
         }
-        if asked.isEmpty { try compare(&looks, known) }
+        let isGrouped = options.entity == nil && options.model == nil
+        if asked.isEmpty { try compare(&looks, stored, byDocument: isGrouped) }
+        guard isGrouped else { return try shaped(looks) }
+        var kinds = SourceKinds(of: looks.map(\.records))
+        var names = KindNames(of: kinds, sources)
+        if asked.isEmpty {
+            stored = try known(
+                names.names.compactMap(\.self) + kinds.kinds.compactMap { SourceNames.lastKey(of: $0.path) }
+            )
+            if !stored.isEmpty {
+                try compare(&looks, kinds, names, stored)
+                kinds = SourceKinds(of: looks.map(\.records))
+                names = KindNames(of: kinds, sources) { stored[$0.asciiLowercased]?.areLike($1) ?? false }
+            }
+        }
+        for (name, other) in names.renamed { announce("\(name): other records than those of \(other)") }
+        return try shaped(looks, kinds, names.names)
+    }
+
+    /// - Parameters:
+    ///   - kinds: those of the records, where each is an entity.
+    ///   - names: their names.
+    private func shaped(
+        _ looks: [SourceLook],
+        _ kinds: SourceKinds = SourceKinds(of: []),
+        _ names: [String?] = []
+    ) throws -> [Shaped] {
         // What was found by itself, in words, and of which sources.
         var findings: [(words: String, sources: [String])] = []
-        let shapes = try looks.map { look in
-            guard asked.isEmpty || ProgramRecords.isName(look.description.name) else {
-                return SourceShape(asked: asked, found: look.detection)
+        let shaped = try looks.enumerated().map { index, look in
+            let own = kinds.kindsOfSources.isEmpty ? [] : kinds.kindsOfSources[index]
+            var (shape, words) = try shape(of: look)
+            var entities = own.map { names[$0] }
+            if look.records.isEmpty, look.fault != nil || askedPaths.isEmpty,
+                let first = looks.first(where: { !$0.records.isEmpty })?.records[0]
+            {
+                // What has nothing makes no entity.
+                shape = SourceShape(layout: .stream, paths: [first.path], isEmpty: true)
+                if let name = names.first { entities = [name] }
             }
-            let (shape, words) = try shape(of: look)
-            guard let words else { return shape }
-            if let index = findings.firstIndex(where: { $0.words == words }) {
-                findings[index].sources.append(look.description.displayName)
-            } else {
+            shape = shape.with(fileColumn: options.fileColumn, fault: look.fault?.message)
+            let others = own.flatMap { kinds.kinds[$0].sources }.filter { $0 != index }
+            // What several have is said of the kind.
+            if others.contains(where: { !looks[$0].records.isEmpty }) { words = nil }
+            if let words, let place = findings.firstIndex(where: { $0.words == words }) {
+                findings[place].sources.append(look.description.displayName)
+            } else if let words {
                 findings.append((words, [look.description.displayName]))
             }
-            return shape
+            return Shaped(
+                description: look.description,
+                shape: shape,
+                open: look.open,
+                entities: entities.isEmpty || entities.contains(nil) ? nil : entities.compactMap(\.self)
+            )
         }
         for (words, sources) in findings {
             announce("\(sources.count == 1 ? sources[0] : "\(sources.count) sources"): \(words)")
         }
         looks.flatMap(\.others).forEach(announce)
-        return zip(looks, shapes).map { Shaped(description: $0.description, shape: $1, open: $0.open) }
+        return shaped
     }
 
     /// - Parameter open: the source, where it is open already.
-    private func look(at source: SourceDescription, _ known: KnownRecords, _ open: SourceStream? = nil) throws -> Look {
+    private func look(at source: SourceDescription, _ known: KnownRecords, _ open: SourceStream? = nil) throws
+        -> SourceLook
+    {
         let stream = try open ?? opener.open(source, interruption: interruption)
         let sample = try stream.peek()
         let isGiven = ProgramRecords.isName(source.name)
         var hints = ShapeDetector.Hints(paths: known.paths, keys: known.keys, nested: nestedKeys)
         hints.hasModel = options.model != nil
-        hints.areLinesNamed = isGiven || Self.isOfLines(source.member ?? source.path ?? source.name)
+        hints.takesAll = options.model == nil && options.entity == nil
+        hints.areLinesNamed = isGiven || SourceNames.isOfLines(source.member ?? source.path ?? source.name)
         let detector = ShapeDetector(sample.bytes, isWhole: sample.isWhole, hints: hints)
         try checkBeginning(of: sample.bytes, isLines: detector.isLines, source)
         var detection = detector.detection
@@ -91,42 +114,45 @@ extension JobPlanner {
                 ? .found(layout: .stream, paths: [ProgramRecords.pathOfNone], reason: ShapeDetector.noValue)
                 : .found(layout: .lines, paths: [.root], reason: "one value per line")
         }
-        var (keys, others): (Set<BytewiseString>, [MessageText]) = ([], [])
+        var look = SourceLook(
+            source.fingerprinted(sample.bytes),
+            open: source.isRepeatable ? nil : stream,
+            detection: detection,
+            isOneObject: detector.isOneObject
+        )
         if !askedPaths.isEmpty {
-            others = isGiven ? [] : linesOfAskedPaths(detector, source)
-        } else if case .found(_, let paths, _) = detection {
-            keys = paths.reduce(into: []) { $0.formUnion(detector.recordKeys(at: $1)) }
-            others = paths.flatMap { treeLines(at: $0, detector, source) }
+            look.others = isGiven ? [] : linesOfAskedPaths(detector, source)
+            look.records = detection == .empty ? [] : askedPaths.map { detector.records(at: $0) }
+        } else if case .found(_, let paths, let reason) = detection {
+            // Where there is nothing to judge by, what is wrong is said when it is read.
+            look.records = paths.map { detector.records(at: $0) }
+            if look.isOneObject { look.documentKeys = detector.recordKeys(at: .root) }
+            look.others = paths.flatMap { treeLines(at: $0, detector, source) }
+            if reason == ShapeDetector.noValue {
+                look.records = paths.map { .init(path: $0.description, isEmpty: true) }
+            }
             if paths == [.root], !isGiven, options.model == nil, options.nested != .tables,
                 let other = detector.collections.first(where: { $0.count > 0 })
             {
-                others.append(
+                look.others.append(
                     "\(source.displayName): the \(other.words) at \(other.path) stay inside of their record; "
                         + "\(.records, other.path.description) makes them records"
                 )
             }
         }
-        return Look(
-            description: source.fingerprinted(sample.bytes),
-            open: source.isRepeatable ? nil : stream,
-            detection: detection,
-            isOneObject: detector.isOneObject,
-            keys: keys,
-            others: others
-        )
+        return look
     }
 
     /// Reads each source that is one object as the store and the other sources of its entity have their records.
     ///
     /// - Throws: `ImportError` where most of the keys of its records are not those of these.
-    private func compare(_ looks: inout [Look], _ known: [String: KnownRecords]) throws {
-        let entities = Dictionary(grouping: looks.indices) { entityKey(of: looks[$0].description) }
-        for (entity, sources) in entities.sorted(by: { $0.value[0] < $1.value[0] }) where !entity.isEmpty {
-            let stored = known[entity] ?? KnownRecords()
+    private func compare(_ looks: inout [SourceLook], _ known: [String: KnownRecords], byDocument: Bool) throws {
+        for sources in byDocument ? documents(of: looks) : groups(of: looks) {
+            let stored = known[entityKey(of: looks[sources[0]].description)] ?? KnownRecords()
             let paths = sources.map { looks[$0].paths }
             for source in sources where looks[source].detection != .empty {
                 var others = stored
-                if looks[source].isOneObject, Set(paths).count > 1 {
+                if byDocument ? looks[source].isUnsure : looks[source].isOneObject, Set(paths).count > 1 {
                     // What cannot be read otherwise comes first.
                     let firm = sources.filter { $0 != source && !looks[$0].isOneObject }
                     let unsure = sources.filter { $0 != source && looks[$0].isOneObject && !looks[$0].keys.isEmpty }
@@ -139,13 +165,45 @@ extension JobPlanner {
                     }
                     looks[source] = try look(at: looks[source].description, others, looks[source].open)
                 }
-                try check(looks[source], others)
+                if !byDocument { try check(looks[source], others) }
             }
         }
     }
 
+    /// Reads the sources of kinds that the store has as it has their records.
+    ///
+    /// - Throws: `ImportError` where most of the keys of these records are not those of the store's.
+    private func compare(
+        _ looks: inout [SourceLook],
+        _ kinds: SourceKinds,
+        _ names: KindNames,
+        _ stored: [String: KnownRecords]
+    ) throws {
+        for (kind, name) in zip(kinds.kinds, names.names) {
+            guard let known = name.flatMap({ stored[$0.asciiLowercased] }) else { continue }
+            for source in kind.sources where looks[source].records.count == 1 {
+                looks[source] = try look(at: looks[source].description, known, looks[source].open)
+                try check(looks[source], known)
+            }
+        }
+    }
+
+    /// The sources of each entity.
+    private func groups(of looks: [SourceLook]) -> [[Int]] {
+        let entities = Dictionary(grouping: looks.indices) { entityKey(of: looks[$0].description) }
+        return entities.filter { !$0.key.isEmpty }.values.sorted { $0[0] < $1[0] }
+    }
+
+    /// The sources that are one object each with mostly the same keys.
+    private func documents(of looks: [SourceLook]) -> [[Int]] {
+        let kinds = SourceKinds(
+            of: looks.map { $0.isOneObject ? [.init(path: "$", keys: $0.documentKeys)] : [] }
+        )
+        return kinds.kinds.map(\.sources)
+    }
+
     /// Makes sure that records that are elsewhere than those of their entity were, or a document that is one, are of the same kind.
-    private func check(_ look: Look, _ known: KnownRecords) throws {
+    private func check(_ look: SourceLook, _ known: KnownRecords) throws {
         guard options.model == nil, case .found(_, let paths, let reason) = look.detection,
             !known.paths.isEmpty, !look.keys.isEmpty, !known.keys.isEmpty
         else { return }
@@ -198,8 +256,11 @@ extension JobPlanner {
     }
 
     /// A source's shape, and in words what was found by itself.
-    private func shape(of look: Look) throws -> (SourceShape, words: String?) {
+    private func shape(of look: SourceLook) throws -> (SourceShape, words: String?) {
         let source = look.description
+        guard askedPaths.isEmpty || ProgramRecords.isName(source.name) else {
+            return (SourceShape(asked: askedPaths, found: look.detection), nil)
+        }
         switch look.detection {
         case .found(let layout, let paths, let reason):
             let texts = paths.map(\.description)

@@ -37,17 +37,17 @@ package struct JobPlanner {
         package let shape: SourceShape
         /// The source, already open, if it cannot be opened a second time.
         package let open: SourceStream?
+        /// The entity at each record path, where the records of all sources name them; else nil.
+        package let entities: [String]?
     }
 
     /// Works out a job.
     ///
-    /// - Parameters:
-    ///   - arguments: paths, or `-`.
-    ///   - known: what the store has of the sources' entities, by their names in lower case.
+    /// - Parameter known: what the store has of the sources' entities, by their names in lower case.
     /// - Throws: `ImportError` when a source cannot be read, or its records cannot be found or named.
-    package func plan(_ arguments: [String], known: Known = { _ in [:] }) throws -> Plan {
-        let shaped = try shapes(arguments, known: known)
-        let sources = try sources(of: shaped.map { ($0.description, $0.shape) })
+    package func plan(_ descriptions: [SourceDescription], known: Known = { _ in [:] }) throws -> Plan {
+        let shaped = try shapes(of: descriptions, known: known)
+        let sources = try sources(of: shaped.map { ($0.description, $0.shape, $0.entities) })
         var open: [Int: SourceStream] = [:]
         for (index, source) in shaped.enumerated() { open[index] = source.open }
         return Plan(sources: sources, open: open)
@@ -65,17 +65,31 @@ package struct JobPlanner {
                 advice: "Give them to the split (\(call: .splitting)), or import the sources themselves."
             )
         }
+        guard header.shapes.allSatisfy({ $0.fileColumn == options.fileColumn }) else {
+            throw ImportError(
+                .optionsConflict,
+                "\(.fileColumn) is another than that of the split that made the chunks of \(chunks.directory.path)",
+                advice: "Give the same, or import the sources themselves."
+            )
+        }
         var named = options
         if options.model == nil { named.entity = options.entity ?? header.entity }
         let planner = JobPlanner(options: named, opener: opener, interruption: interruption, announce: announce)
-        return try planner.sources(of: zip(header.sources, header.shapes).map { ($0, $1) })
+        let isNamed = named.entity != nil || named.model != nil
+        return try planner.sources(
+            of: header.sources.indices.map { index in
+                (header.sources[index], header.shapes[index], isNamed ? nil : header.entities?[index])
+            }
+        )
     }
 
-    private func sources(of shaped: [(SourceDescription, SourceShape)]) throws -> [StoredJob.Source] {
+    private func sources(
+        of shaped: [(SourceDescription, SourceShape, entities: [String]?)]
+    ) throws -> [StoredJob.Source] {
         // SQLite does not tell tables apart by case.
         var names: [String: String] = [:]
-        let sources = try shaped.map { description, shape in
-            let entities = try entities(of: shape, description).map { name in
+        let sources = try shaped.map { description, shape, named in
+            let entities = try (named ?? entities(of: shape, description)).map { name in
                 let known = names[name.asciiLowercased] ?? name
                 names[name.asciiLowercased] = known
                 return known
@@ -110,24 +124,22 @@ package struct JobPlanner {
 
     /// The sources that the arguments stand for.
     ///
+    /// - Parameter isSilent: whether nothing is said of what is left out.
     /// - Throws: `ImportError` when there is none, one is not there, or standard input is named twice.
-    package func describe(_ arguments: [String], announce: (MessageText) -> Void = { _ in }) throws
-        -> [SourceDescription]
-    {
+    package func list(_ arguments: [String], isSilent: Bool = false) throws -> SourceListing {
         guard !arguments.isEmpty else {
             throw ImportError(.optionInvalid, "no source is given", advice: "Give at least one; nothing was touched.")
         }
-        let descriptions = try arguments.flatMap {
-            try opener.describe($0, interruption: interruption, announce: announce)
-        }
-        guard descriptions.filter({ !$0.isRepeatable }).count <= 1 else {
+        let selection = SourceSelection(options)
+        let listing = try SourceListing(arguments, selection, opener, interruption, isSilent ? { _ in } : announce)
+        guard listing.sources.filter({ !$0.isRepeatable }).count <= 1 else {
             throw ImportError(
                 .sourceReadOnce,
                 "several sources are streams, which can be read only once",
                 advice: "Give - (or a pipe) once at most."
             )
         }
-        return descriptions
+        return listing
     }
 
     // MARK: Which entity they are
@@ -136,7 +148,7 @@ package struct JobPlanner {
     package func entity(of source: SourceDescription) -> String? {
         if let entity = options.entity { return entity }
         if let model = options.model { return model.entities.count == 1 ? model.entities[0].name : nil }
-        return source.path.map { Self.name(of: source.member ?? $0) }
+        return source.path.map { SourceNames.name(of: source.member ?? $0) }
     }
 
     private func entities(of shape: SourceShape, _ source: SourceDescription) throws -> [String] {
@@ -151,7 +163,17 @@ package struct JobPlanner {
             }
             return [entity]
         }
-        if shape.paths.count > 1 { return try Self.names(of: shape.paths) }
+        if shape.paths.count > 1 {
+            let names = shape.paths.map { SourceNames.lastKey(of: $0) ?? "" }
+            guard !names.contains(""), Set(names.map(\.asciiLowercased)).count == names.count else {
+                throw ImportError(
+                    .entityUnnamed,
+                    "the record paths do not name their entities",
+                    advice: "Give a model with \(.model)."
+                )
+            }
+            return names
+        }
         guard let path = source.path else {
             throw ImportError(
                 .entityUnnamed,
@@ -160,7 +182,7 @@ package struct JobPlanner {
                 advice: "Give the table's name with \(anyOf: .entity)."
             )
         }
-        return [Self.name(of: source.member ?? path)]
+        return [SourceNames.name(of: source.member ?? path)]
     }
 
     private func entity(at path: String, in model: ModelDescription) throws -> String {
@@ -177,7 +199,7 @@ package struct JobPlanner {
         if let entity = model.entities.first(where: { $0.records?.description == path }) { return entity.name }
         if model.entities.count == 1 { return model.entities[0].name }
         // A collection under the name of an entity, or of its table, has that entity's records.
-        if let key = Self.lastKey(of: path),
+        if let key = SourceNames.lastKey(of: path),
             let entity = model.entities.first(where: { $0.name.hasSameBytes(as: key) })
                 ?? model.entities.first(where: { $0.table.asciiLowercased == key.asciiLowercased })
         {

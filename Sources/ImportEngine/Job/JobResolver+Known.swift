@@ -55,7 +55,7 @@ extension JobResolver {
     }
 
     /// The names of the first sources, and how many more there are.
-    private static func list(_ sources: [SourceDescription]) -> String {
+    static func list(_ sources: [SourceDescription]) -> String {
         let names = sources.prefix(5).map(\.displayName).joined(separator: ", ")
         return sources.count > 5 ? "\(names) and \(sources.count - 5) more" : names
     }

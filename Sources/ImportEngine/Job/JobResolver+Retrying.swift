@@ -94,7 +94,7 @@ extension JobResolver {
     }
 
     private func repairFile(_ path: String) throws -> SourceDescription {
-        let descriptions = try planner.describe([path])
+        let descriptions = try planner.list([path]).sources
         guard descriptions.count == 1, descriptions[0].isRepeatable else {
             throw ImportError(
                 .sourceReadOnce,

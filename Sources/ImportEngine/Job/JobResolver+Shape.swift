@@ -3,12 +3,11 @@ import ImportSources
 
 /// What the store already knows of where the records of sources are.
 extension JobResolver {
-    /// What the store has of the entities of these sources, by their names in lower case.
+    /// What the store has of entities of these names, by their names in lower case.
     ///
     /// - Parameter job: one that does not count; nil for none.
-    package func known(of descriptions: [SourceDescription], excluding job: Int64?) throws -> [String: KnownRecords] {
+    package func known(of names: [String], excluding job: Int64?) throws -> [String: KnownRecords] {
         guard options.records.isEmpty else { return [:] }
-        let names = descriptions.compactMap { planner.entity(of: $0) }
         var known: [String: KnownRecords] = [:]
         for (name, paths) in try journal.recordPaths(of: Set(names.map(\.asciiLowercased)), excluding: job) {
             known[name, default: KnownRecords()].paths = paths
@@ -40,14 +39,15 @@ extension JobResolver {
         let arguments = job.sources.map(\.description).files
         // Where a source is gone, chunks may be all that is needed.
         let isCompressed = job.sources.contains(where: \.description.isCompressed)
-        let hasGrown = isCompressed ? (try? self.planner.describe(arguments)).map(job.hasBegun) ?? false : false
         let marker = try journal.marker(of: job)
-        guard try hasGrown || marker.recordOrdinal == 0 || job.state == .failed && job.id == journal.lastJob()?.id
-        else { return nil }
         func planner(_ announce: @escaping (MessageText) -> Void) -> JobPlanner {
             let (opener, interruption) = (self.planner.opener, self.planner.interruption)
             return JobPlanner(options: job.options, opener: opener, interruption: interruption, announce: announce)
         }
+        func now() throws -> [SourceDescription] { try planner { _ in }.list(arguments).sources }
+        let hasGrown = isCompressed ? (try? now()).map(job.hasBegun) ?? false : false
+        guard try hasGrown || marker.recordOrdinal == 0 || job.state == .failed && job.id == journal.lastJob()?.id
+        else { return nil }
         let resolver = JobResolver(
             store: store,
             options: job.options,
@@ -58,7 +58,7 @@ extension JobResolver {
             journal: journal
         )
         func shapes() throws -> [SourceShape] {
-            try planner { _ in }.shapes(arguments) { try resolver.known(of: $0, excluding: job.id) }.map(\.shape)
+            try planner { _ in }.shapes(of: now()) { try resolver.known(of: $0, excluding: job.id) }.map(\.shape)
         }
         // Of a job that has records, chunks may be all that is needed.
         guard let shapes = try marker.recordOrdinal == 0 || hasGrown ? shapes() : try? shapes() else { return nil }
@@ -71,7 +71,7 @@ extension JobResolver {
                 "\(job.sources[changed].description.displayName): \(how) than when the import stopped, so it starts over"
             )
         }
-        return try resolver.begin(arguments, nil, replacing: job)
+        return try resolver.begin(now(), given: job.given, nil, replacing: job)
     }
 }
 
@@ -80,15 +80,6 @@ extension StoredJob {
     package func hasBegun(_ now: [SourceDescription]) -> Bool {
         state != .finished && retry == nil && change == nil && !takesChunks && sources.count < now.count
             && sources.map(\.description).files == now.files
-    }
-}
-
-extension [SourceDescription] {
-    /// The paths of their files, each once.
-    fileprivate var files: [String] {
-        reduce(into: []) { files, source in
-            if let path = source.path, !files.contains(path) { files.append(path) }
-        }
     }
 }
 

@@ -70,9 +70,13 @@ package struct JobResolver {
     package func decide(importing arguments: [String]) throws -> Decision {
         try StoreIndexes(wanted: run.indexes).check(options.model)
         let chunks = try ChunkSource.open(arguments)
-        let descriptions = try chunks?.header.sources ?? planner.describe(arguments)
+        let listing = try chunks == nil ? planner.list(arguments) : nil
+        let (descriptions, given) = (listing?.sources ?? chunks?.header.sources ?? [], listing?.given)
         func isSame(_ job: StoredJob) -> Bool {
-            job.retry == nil && job.change == nil && Self.areSame(job.sources.map(\.description), descriptions)
+            guard job.retry == nil, job.change == nil else { return false }
+            // What a folder had when the import began is what it goes on with.
+            return Self.areSame(job.sources.map(\.description), descriptions)
+                || job.state != .finished && given != nil && job.given == given
         }
         let takesChunks = chunks != nil
         let isStream = !takesChunks && !descriptions.allSatisfy(\.isRepeatable)
@@ -89,7 +93,10 @@ package struct JobResolver {
                     advice: "Leave \(.again) out to resume it, or give \(.restart) instead."
                 )
             }
-            guard run.restart else { return try resume(open, takesChunks: takesChunks) }
+            guard run.restart else {
+                sayNew(descriptions, since: open)
+                return try resume(open, takesChunks: takesChunks)
+            }
             guard try !isStream || open.id == journal.lastJob()?.id else {
                 throw ImportError(
                     .jobSuperseded,
@@ -98,7 +105,7 @@ package struct JobResolver {
                     advice: ImportError.waysPast(streamInto: store)
                 )
             }
-            return try begin(arguments, chunks, replacing: open)
+            return try begin(descriptions, given: given, chunks, replacing: open)
         }
         if !run.again, let done = try finished(descriptions, takesChunks: takesChunks, where: isSame) {
             // What is in already is judged by what is there.
@@ -111,7 +118,15 @@ package struct JobResolver {
         } else if !run.again {
             try checkNew(descriptions, takesChunks: takesChunks)
         }
-        return try begin(arguments, chunks, replacing: nil)
+        return try begin(descriptions, given: given, chunks, replacing: nil)
+    }
+
+    /// Says that a folder has files that it did not have when the import began.
+    private func sayNew(_ now: [SourceDescription], since job: StoredJob) {
+        let known = Set(job.sources.compactMap(\.description.key))
+        let new = now.filter { $0.key.map { !known.contains($0) } ?? false }
+        guard !new.isEmpty, job.given != nil else { return }
+        planner.announce("left for another import, as they came after this one began: \(Self.list(new))")
     }
 
     /// The last import of these sources with the same options, as far as it is finished and not undone.
@@ -204,7 +219,8 @@ package struct JobResolver {
     }
 
     package func begin(
-        _ arguments: [String],
+        _ sources: [SourceDescription],
+        given: [String]?,
         _ chunks: ChunkSource?,
         replacing: StoredJob?
     ) throws -> Decision {
@@ -221,7 +237,7 @@ package struct JobResolver {
             }
             plan = JobPlanner.Plan(sources: try planner.plan(chunks), open: [:])
         } else {
-            plan = try planner.plan(arguments) { try known(of: $0, excluding: replacing?.id) }
+            plan = try planner.plan(sources) { try known(of: $0, excluding: replacing?.id) }
             try checkStream(plan.sources)
             try checkTables(of: plan.sources)
         }
@@ -234,6 +250,7 @@ package struct JobResolver {
             model: options.model,
             chunkDirectory: try chunks?.directory.path ?? freeDirectory(besides: replacing?.id)
         )
+        job.given = given
         job.keepsUndo = run.keepsUndo || options.mirror != nil
         try checkContinuing(job, replacing: replacing)
         return .begin(job, open: plan.open, replacing: replacing)
@@ -266,7 +283,7 @@ package struct JobResolver {
     private func sayTables(of sources: [StoredJob.Source]) throws {
         guard options.model == nil, options.entity == nil else { return }
         let notice = TableMessage(sources: sources) { try journal.hasTable($0) }
-        if let line = try notice.line() { planner.announce(line) }
+        try notice.lines().forEach(planner.announce)
     }
 
     private func checkTables(of sources: [StoredJob.Source]) throws {
@@ -336,11 +353,10 @@ package struct ChunkSource {
 
     /// The chunk directory that is the one argument, or nil if the arguments are sources.
     ///
-    /// - Throws: `ImportError` when it is a directory but not one of chunks.
+    /// - Throws: `ImportError` when it has a manifest that is not one of chunks.
     package static func open(_ arguments: [String]) throws -> ChunkSource? {
-        var isDirectory: ObjCBool = false
-        guard arguments.count == 1, FileManager.default.fileExists(atPath: arguments[0], isDirectory: &isDirectory),
-            isDirectory.boolValue
+        guard arguments.count == 1,
+            FileManager.default.fileExists(atPath: "\(arguments[0])/\(ChunkManifest.fileName)")
         else { return nil }
         let directory = try ChunkDirectory(path: JobResolver.absolute(arguments[0]), creates: false)
         guard let content = try ChunkManifest.read(in: directory),
@@ -349,7 +365,7 @@ package struct ChunkSource {
             throw ImportError(
                 .isDirectory,
                 at: arguments[0],
-                "is a directory, and no chunk directory: it has no \(ChunkManifest.fileName)",
+                "is no chunk directory: its \(ChunkManifest.fileName) has no sources",
                 advice: "Name the files in it, or give a chunk directory made by a split (\(call: .splitting))."
             )
         }

@@ -6,6 +6,8 @@ package struct SourceCutter {
     package let sources: [StoredJob.Source]
     package let limits: SplitLimits
     package let chunkSize: Int
+    /// True if a source in which something is wrong ends there, and the next one follows.
+    package let skipsBadSources: Bool
     package let directory: ChunkDirectory
     package let manifest: ChunkManifest
     package let opener: SourceOpener
@@ -16,6 +18,7 @@ package struct SourceCutter {
         sources: [StoredJob.Source],
         limits: SplitLimits,
         chunkSize: Int,
+        skipsBadSources: Bool,
         directory: ChunkDirectory,
         manifest: ChunkManifest,
         opener: SourceOpener,
@@ -25,6 +28,7 @@ package struct SourceCutter {
         self.sources = sources
         self.limits = limits
         self.chunkSize = chunkSize
+        self.skipsBadSources = skipsBadSources
         self.directory = directory
         self.manifest = manifest
         self.opener = opener
@@ -63,9 +67,7 @@ package struct SourceCutter {
         _ onSealed: @escaping (SealedChunk) throws -> Void
     ) throws -> ImportError? {
         let source = sources[index]
-        let stream =
-            try open
-            ?? opener.open(source.description, at: start.position.byteOffset, interruption: interruption)
+        let stream = try open ?? openSource(source, at: start.position.byteOffset)
         var ordinal = start.firstOrdinal
         var names = Set(start.outsideNames)
         let writer = ChunkWriter(
@@ -77,7 +79,13 @@ package struct SourceCutter {
         let splitter = try SourceSplitter(
             stream: stream,
             at: stream.offset,
-            settings: SourceSplitter.Settings(of: source.shape, limits, mayBeEmpty: sources.count > 1),
+            settings: SourceSplitter.Settings(
+                of: source.shape,
+                source.description.name,
+                limits,
+                mayBeEmpty: sources.count > 1,
+                skipsFaults: skipsBadSources
+            ),
             writer: writer,
             start: start
         ) { [progress, interruption, directory, limits] entry in
@@ -105,6 +113,14 @@ package struct SourceCutter {
         }
         guard case .fault(let fault) = end else { return nil }
         return fault.error(in: source.description.name)
+    }
+
+    private func openSource(_ source: StoredJob.Source, at offset: Int64) throws -> SourceStream {
+        do {
+            return try opener.open(source.description, at: offset, interruption: interruption)
+        } catch let error as ImportError where error.code == .badInput && source.shape.fault != nil {
+            return try SourceStream.empty(named: source.description.name, interruption)
+        }
     }
 }
 

@@ -96,7 +96,7 @@ package struct SourceVerification {
         let splitter = try SourceSplitter(
             stream: stream,
             at: stream.offset,
-            settings: SourceSplitter.Settings(of: shape, run.limits),
+            settings: SourceSplitter.Settings(of: shape, now.name, run.limits),
             writer: ChunkWriter(again: number, in: directory),
             start: start
         ) {

@@ -184,7 +184,8 @@ extension ModelReader {
                 let level = path.keyLevel ?? -1
                 if let last {
                     objection(element.location, "is never read: \(last) precedes it and always exists")
-                } else if level >= keyCount ?? .max {
+                } else if let keyCount, level > keyCount {
+                    // One more may be the path of the source.
                     objection(element.location, "can never match: a record has a key for each .* of its path")
                 } else if paths.contains(where: { $0.description.hasSameBytes(as: path.description) }) {
                     objection(element.location, "is repeated")

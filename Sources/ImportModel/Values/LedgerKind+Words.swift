@@ -19,6 +19,7 @@ extension LedgerKind {
         case .unknownKey: "unknown key"
         case .outside: "outside of the records"
         case .notFound: "not found in a source"
+        case .badSource: "nothing is imported from there on"
         case .nullElement: "null in a list"
         case .duplicateLink: "listed twice"
         case .unlinked: "unlinked"

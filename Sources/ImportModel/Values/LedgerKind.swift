@@ -35,6 +35,8 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     case outside
     /// A source in which nothing is at a record path, not even an empty collection.
     case notFound
+    /// A source that is not JSON from some byte on, or damaged, and of which nothing after that is imported (`BadSourcePolicy.skip`).
+    case badSource
 
     /// A null in a list of a relationship.
     case nullElement
@@ -68,7 +70,8 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     /// True if a part of the source's value is lost, and not only spelled in another way.
     public var isLoss: Bool {
         switch self {
-        case .kindChanged, .trimmed, .respelled, .transformed, .outside, .notFound, .unknownKey, .nullElement,
+        case .kindChanged, .trimmed, .respelled, .transformed, .outside, .notFound, .badSource, .unknownKey,
+            .nullElement,
             .duplicateLink, .unlinked, .unresolved, .stub, .ambiguous, .missingReference, .orphanDeleted, .orphanDenied,
             .deletionDenied, .localKept, .rowIDLost,
             .indexLeftOut:

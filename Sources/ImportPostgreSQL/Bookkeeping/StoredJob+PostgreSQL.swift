@@ -99,6 +99,7 @@ extension StoredJob {
                 chunkDirectory: try row.text(6)
             )
             job.id = id
+            job.given = stored.given
             job.token = try row.text(1)
             guard let state = ImportReport.State(rawValue: try row.text(2)) else { throw damage("state") }
             job.state = state

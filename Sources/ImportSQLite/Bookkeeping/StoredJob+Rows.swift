@@ -164,7 +164,7 @@ extension StoredJob {
             chunkDirectory: chunkDirectory
         )
         (self.id, self.token, self.state, self.message) = (id, token, state, message)
-        (self.isEnded, keepsUndo, self.isModelFinal) = (isEnded, stored.keepsUndo, isModelFinal)
+        (self.isEnded, keepsUndo, given, self.isModelFinal) = (isEnded, stored.keepsUndo, stored.given, isModelFinal)
         options.model = try Self.model("given_model", of: row, database)?.model
         guard let (model, document) = try Self.model("model", of: row, database) else { return }
         let names = Set(model.entities.map { BytewiseString($0.name) })

@@ -56,6 +56,8 @@ package struct ChunkEntry: Sendable, Hashable, Codable {
     package let end: SplitPosition
     /// True if the source ended, whole, at `endByte`, or no record after it is wanted.
     package let isLast: Bool
+    /// What is wrong with the source, in its last chunk; nil for nothing.
+    package var fault: String?
 
     /// A run of equal values: `[count, value]` in JSON.
     package struct Run: Sendable, Hashable, Codable {

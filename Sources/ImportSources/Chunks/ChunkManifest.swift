@@ -25,6 +25,8 @@ package final class ChunkManifest {
         package var limits: SplitLimits
         /// The entity of the records, where `split` was given one.
         package var entity: String?
+        /// The entities of each source, where their records name them.
+        package var entities: [[String]]?
         /// The token of the import that the chunks are cut for; nil where `split` cut them for nobody in particular.
         package var job: String?
 
@@ -35,6 +37,7 @@ package final class ChunkManifest {
             shapes: [SourceShape],
             limits: SplitLimits,
             entity: String? = nil,
+            entities: [[String]]? = nil,
             job: String? = nil
         ) {
             self.format = format
@@ -43,6 +46,7 @@ package final class ChunkManifest {
             self.shapes = shapes
             self.limits = limits
             self.entity = entity
+            self.entities = entities
             self.job = job
         }
     }

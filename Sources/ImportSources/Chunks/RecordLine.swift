@@ -9,6 +9,11 @@ package struct RecordLine {
     package var head: [UInt8] = []
     /// How many keys there are, and braces at the end.
     package var keys = 0
+
+    /// The line within an object whose key is the path of the source, as JSON.
+    package func within(_ file: [UInt8]) -> RecordLine {
+        file.isEmpty ? self : RecordLine(head: [UInt8(ascii: "{")] + file + [UInt8(ascii: ":")] + head, keys: keys + 1)
+    }
 }
 
 /// How many keys the lines of a record path have.
@@ -18,9 +23,10 @@ package struct LineKeys: Sendable, Hashable {
     /// Those that are not beside their record in the source: the line begins with them.
     package let detached: Int
 
-    package init(_ path: String) {
+    /// - Parameter hasFile: whether the path of the source is the first of them.
+    package init(_ path: String, hasFile: Bool = false) {
         let path = try? RecordPath(path)
-        count = path?.keyCount ?? 0
+        count = (path?.keyCount ?? 0) + (hasFile ? 1 : 0)
         detached = path?.isKeyed == true ? count - 1 : count
     }
 

@@ -15,7 +15,7 @@ package struct SealedChunk: Sendable {
         self.directory = directory
         self.maxRecordBytes = maxRecordBytes
         paths = shape.paths
-        keys = shape.paths.map { LineKeys($0) }
+        keys = shape.keys
     }
 
     /// Reads the file.

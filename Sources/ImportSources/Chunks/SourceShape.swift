@@ -16,6 +16,10 @@ public struct SourceShape: Sendable, Hashable, Codable {
     public let paths: [String]
     /// True if the source was found to have nothing where other sources of its entity have records; nil otherwise.
     public let isEmpty: Bool?
+    /// The attribute that each record has with the path of the source; nil for none.
+    public internal(set) var fileColumn: String?
+    /// What is wrong with the source from its beginning on, so that nothing of it is read; nil for nothing.
+    public internal(set) var fault: String?
 
     /// Creates a layout with its record paths.
     public init(layout: Layout, paths: [String], isEmpty: Bool? = nil) {
@@ -23,4 +27,14 @@ public struct SourceShape: Sendable, Hashable, Codable {
         self.paths = paths
         self.isEmpty = isEmpty
     }
+
+    /// The same with what the job options and a look at the source say besides.
+    package func with(fileColumn: String?, fault: String?) -> SourceShape {
+        var shape = self
+        (shape.fileColumn, shape.fault) = (fileColumn, fault)
+        return shape
+    }
+
+    /// The keys that the lines of its record paths have.
+    package var keys: [LineKeys] { paths.map { LineKeys($0, hasFile: fileColumn != nil) } }
 }

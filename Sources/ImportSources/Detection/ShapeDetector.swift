@@ -21,6 +21,8 @@ package struct ShapeDetector {
         package var nested: [[String]] = []
         /// True if a model says what is in the records.
         package var hasModel = false
+        /// True if each of several collections is an entity.
+        package var takesAll = false
 
         package init(
             areLinesNamed: Bool = false,
@@ -90,7 +92,7 @@ package struct ShapeDetector {
     /// Containers nested more deeply than this are not looked into.
     package static let maxDepth = 256
     /// How many lines, or values one after the other, are looked into to judge the rest.
-    static let judgedLines = 100
+    package static let judgedLines = 100
 
     package let text: [UInt8]
     package let isWhole: Bool
@@ -100,7 +102,7 @@ package struct ShapeDetector {
     /// Those of the first lines alone where each line is a value by itself.
     package let tape: RecordTape
     /// The tokens of the values at the top level.
-    let topLevelValues: [Int]
+    package let topLevelValues: [Int]
     /// True if the sample is JSON as far as it goes.
     package let isSound: Bool
 
@@ -195,6 +197,7 @@ package struct ShapeDetector {
         let all = collections
         let candidates = all.filter { $0.kind != .arrays }
         guard let first = candidates.first else { return nil }
+        if candidates.count > 1, hints.takesAll { return several(candidates, besides: all) }
         let largest = candidates.first { $0.bytes * 20 >= text.count * 19 }
         guard let chosen = candidates.count == 1 ? first : largest else { return .ambiguous(candidates) }
         // Rows whose columns the objects describe.
@@ -208,6 +211,16 @@ package struct ShapeDetector {
         let reason =
             "\(candidates.count == 1 ? "the only" : "by far the largest") \(chosen.kind.rawValue)\(isWhole ? "" : " at its beginning")"
         return .found(layout: .stream, paths: [chosen.path], reason: reason)
+    }
+
+    /// Keeps the elements of all collections, each an entity.
+    private func several(_ candidates: [Candidate], besides all: [Candidate]) -> Detection {
+        if let unnameable = candidates.first(where: { $0.invalidKeyOffset != nil }) { return .unnameable(unnameable) }
+        let largest = candidates.map(\.bytes).max() ?? 0
+        let rows = all.filter { $0.kind == .arrays && $0.bytes > largest }
+        guard rows.isEmpty, candidates.count <= RecordMatcher.maximumPaths else { return .ambiguous(candidates + rows) }
+        let reason = "\(candidates.count) collections\(isWhole ? "" : " at its beginning")"
+        return .found(layout: .stream, paths: candidates.map(\.path), reason: reason)
     }
 
     /// Keeps nothing: the one collection of the object is empty, and besides there are at most counts.

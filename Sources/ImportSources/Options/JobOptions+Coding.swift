@@ -36,6 +36,10 @@ extension JobOptions {
     package func differences(from other: JobOptions) -> [MessageText.Setting] {
         var names: [MessageText.Setting] = []
         if model != other.model { names.append(.model) }
+        if include != other.include { names.append(.include) }
+        if exclude != other.exclude { names.append(.exclude) }
+        if fileColumn != other.fileColumn { names.append(.fileColumn) }
+        if (onBadSource ?? .stop) != (other.onBadSource ?? .stop) { names.append(.onBadSource) }
         if entity != other.entity { names.append(.entity) }
         if records != other.records { names.append(.records) }
         if identifiers != other.identifiers { names.append(.identifier) }

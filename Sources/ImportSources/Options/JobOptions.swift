@@ -6,6 +6,16 @@ import ImportModel
 public struct JobOptions: Sendable, Hashable, Codable {
     /// The model; nil to infer one from all records.
     public var model: ModelDescription?
+    /// Globs of the files in folders, patterns and archives that are sources; nil for the names of data files, as `.json` and `.ndjson.gz`.
+    ///
+    /// A glob without `/` matches a file's name, one with it the path below the folder.
+    public var include: [String]?
+    /// Globs of the files in folders, patterns and archives that are no sources; nil for none.
+    public var exclude: [String]?
+    /// The name of an attribute of each record with the path of its source; nil for none.
+    public var fileColumn: String?
+    /// How a source is handled that is not JSON from some byte on, or damaged; nil for ``BadSourcePolicy/stop``.
+    public var onBadSource: BadSourcePolicy?
     /// The entity of the records of a source with one record path; nil to use its file name.
     public var entity: String?
     /// The record paths; empty to detect them.
@@ -72,6 +82,10 @@ public struct JobOptions: Sendable, Hashable, Codable {
     /// There is an argument for each property, and all have defaults.
     public init(
         model: ModelDescription? = nil,
+        include: [String]? = nil,
+        exclude: [String]? = nil,
+        fileColumn: String? = nil,
+        onBadSource: BadSourcePolicy? = nil,
         entity: String? = nil,
         records: [RecordPath] = [],
         identifiers: [String: [String]] = [:],
@@ -93,6 +107,10 @@ public struct JobOptions: Sendable, Hashable, Codable {
         mirror: MirrorOptions? = nil
     ) {
         self.model = model
+        self.include = include
+        self.exclude = exclude
+        self.fileColumn = fileColumn
+        self.onBadSource = onBadSource
         self.entity = entity
         self.records = records
         self.identifiers = identifiers
@@ -143,6 +161,13 @@ public struct JobOptions: Sendable, Hashable, Codable {
                 .optionsConflict,
                 "\(.nul, NULPolicy.replace.rawValue) loses something, which \(.isLossless) forbids",
                 advice: "Leave one of them out."
+            )
+        }
+        if mirror != nil, onBadSource == .skip {
+            throw ImportError(
+                .optionsConflict,
+                "\(.mirror) needs all records: those after a fault would be deleted",
+                advice: "Leave \(.onBadSource) out, or \(.mirror)."
             )
         }
         guard mirror != nil, skip > 0 || limit != nil else { return }

@@ -26,6 +26,9 @@ package final class ArchiveReader: ByteStream {
     /// Members without data of their own that `nextMember` has passed over, directories aside.
     package private(set) var leftOut: [String] = []
 
+    /// True if the current member is known to have no byte.
+    private(set) var isEmpty = false
+
     /// Reads `stream`, whose first bytes are of an archive.
     ///
     /// - Parameters:
@@ -84,6 +87,7 @@ package final class ArchiveReader: ByteStream {
             pending = UnsafeRawBufferPointer(start: nil, count: 0)
             delivered = 0
             failure = nil
+            isEmpty = archive_entry_size_is_set(entry) != 0 && archive_entry_size(entry) == 0
             if archive_entry_is_encrypted(entry) != 0 {
                 failure = Damage(reason: "it is encrypted", advice: "Decrypt it first.")
             }

@@ -68,18 +68,25 @@ final class ArchiveStream: ByteStream {
         return count
     }
 
-    /// The paths of an archive's regular files, in its order; nil if this is one compressed file, not an archive.
+    /// A regular file of an archive.
+    struct Member {
+        let name: String
+        /// True if it is known to have no byte.
+        let isEmpty: Bool
+    }
+
+    /// An archive's regular files, in its order; nil if this is one compressed file, not an archive.
     ///
     /// Of a damaged archive these are the ones before the damage, the stream of the last of which ends with it.
     ///
     /// - Parameter leftOut: gets the paths of its members that have no data of their own, directories aside.
     /// - Throws: `ImportError`: `.badInput` when the archive is damaged before the first of them.
-    static func members(of origin: Origin, leftOut: inout [String], interruption: Interruption) throws -> [String]? {
-        var members: [String] = []
+    static func members(of origin: Origin, leftOut: inout [String], interruption: Interruption) throws -> [Member]? {
+        var members: [Member] = []
         do {
             guard case .archive(let reader) = try contents(of: origin, interruption: interruption) else { return nil }
             defer { leftOut = reader.leftOut }
-            while let member = try reader.nextMember() { members.append(member) }
+            while let name = try reader.nextMember() { members.append(Member(name: name, isEmpty: reader.isEmpty)) }
             return members
         } catch let damage as ArchiveReader.Damage {
             if !members.isEmpty { return members }

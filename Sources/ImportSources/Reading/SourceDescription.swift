@@ -49,6 +49,12 @@ package struct SourceDescription: Sendable, Hashable, Codable {
     /// True if the source can be read a second time.
     package var isRepeatable: Bool { path != nil }
 
+    /// What a source that can be read again is found by: its path, and its member's in an archive; nil for a stream.
+    package var key: String? {
+        guard let path else { return nil }
+        return member.map { "\(path)\n\($0)" } ?? path
+    }
+
     /// The same source, with the fingerprint of what it begins with.
     package func fingerprinted(_ sample: [UInt8]) -> SourceDescription {
         var source = self
@@ -66,6 +72,15 @@ extension [SourceDescription] {
         reduce(Int64?(0)) { total, source in
             guard let total, let size = source.plainSize else { return nil }
             return total.addingClamped(size)
+        }
+    }
+}
+
+extension [SourceDescription] {
+    /// The paths of their files, each once.
+    package var files: [String] {
+        reduce(into: []) { files, source in
+            if let path = source.path, !files.contains(path) { files.append(path) }
         }
     }
 }

@@ -13,13 +13,14 @@ package struct SourceOpener: Sendable {
         self.records = records
     }
 
-    /// The sources that an argument stands for: one, or one per regular file of an archive of several, in its order.
+    /// The sources that a path stands for: one, or one per regular file of an archive of several, in its order.
     ///
     /// Regular files are looked into; pipes and devices are left alone until they are opened, and count as sources that
     /// cannot be read twice (`path` is nil).
     ///
     /// - Parameters:
     ///   - argument: a path, or `-` for standard input.
+    ///   - selection: which files of an archive of several are sources; nil for all.
     ///   - interruption: what ends the reading of a long archive.
     ///   - announce: told what an archive has that is left out, in words.
     /// - Returns: at least one source.
@@ -27,6 +28,7 @@ package struct SourceOpener: Sendable {
     ///   when it is a damaged or empty archive.
     package func describe(
         _ argument: String,
+        _ selection: SourceSelection? = nil,
         interruption: Interruption,
         announce: (MessageText) -> Void = { _ in }
     ) throws -> [SourceDescription] {
@@ -64,7 +66,9 @@ package struct SourceOpener: Sendable {
             )
         }
         guard let members else { return [.file(argument, status, member: nil, isCompressed: true)] }
-        return try sources(in: argument, status, members: members)
+        guard members.count != 1 else { return [.file(argument, status, member: nil, isCompressed: true)] }
+        let names = try selection.map { try Self.select(members, in: argument, $0, announce) } ?? members.map(\.name)
+        return try sources(in: argument, status, members: names)
     }
 
     /// What a source of an earlier run is now: its size and time may be others.
@@ -80,11 +84,28 @@ package struct SourceOpener: Sendable {
         return now
     }
 
+    /// The paths of an archive's members that are sources.
+    private static func select(
+        _ members: [ArchiveStream.Member],
+        in archive: String,
+        _ selection: SourceSelection,
+        _ announce: (MessageText) -> Void
+    ) throws -> [String] {
+        var (names, leftOut) = ([String](), LeftOutFiles())
+        for member in members {
+            let isTaken = selection.takes(member: member.name, of: archive)
+            if isTaken { names.append(member.name) }
+            if !isTaken || member.isEmpty { leftOut.add(member.name) }
+        }
+        guard !names.isEmpty || members.isEmpty else { throw leftOut.nothing(in: archive) }
+        if !leftOut.isEmpty { announce("\(archive.shownPath): \(leftOut.words)") }
+        return names
+    }
+
     private func sources(in archive: String, _ status: stat, members: [String]) throws -> [SourceDescription] {
         guard !members.isEmpty else {
             throw ImportError(.archiveEmpty, at: archive, "the archive holds no file")
         }
-        if members.count == 1 { return [.file(archive, status, member: nil, isCompressed: true)] }
         var names: Set<String> = []
         for member in members where !names.insert(member).inserted {
             throw ImportError(

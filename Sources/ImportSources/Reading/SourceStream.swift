@@ -91,3 +91,14 @@ package final class SourceStream: ByteStream {
         }
     }
 }
+
+extension SourceStream {
+    /// A stream without a byte, in place of one that cannot be opened.
+    package static func empty(named name: String, _ interruption: Interruption) throws -> SourceStream {
+        try SourceStream(NoBytes(), from: 0, at: 0, totalBytes: 0, name: name, interruption: interruption)
+    }
+
+    private final class NoBytes: ByteStream {
+        func read(into block: inout [UInt8]) -> Int { 0 }
+    }
+}

@@ -16,6 +16,8 @@ package final class ChunkBuilder {
         var pathCount: Int
         /// True if the bytes have not been parsed, so that a line break may be inside of a string.
         var isUnparsed: Bool
+        /// The path of the source that each line begins with, as JSON; empty for none.
+        var file: [UInt8] = []
     }
 
     /// Thrown when all records that are wanted are there: the source ends after the last one.
@@ -83,6 +85,7 @@ package final class ChunkBuilder {
         block = SourceBlock(emptyAt: base)
         portion = writer.portion
         buffer = ChunkBuffer(usualSize: min(writer.chunkSize, writer.portion))
+        buffer.line = RecordLine().within(settings.file)
         layout = ChunkLayout(from: base, firstOrdinal: start.firstOrdinal, pathCount: settings.pathCount)
         recordEnd = base
         enclosing = start.position.enclosing
@@ -137,7 +140,7 @@ package final class ChunkBuilder {
     // MARK: Records
 
     /// Says what is around the bytes of the records that begin from here on; none is open.
-    package func put(in line: RecordLine) { buffer.line = line }
+    package func put(in line: RecordLine) { buffer.line = line.within(settings.file) }
 
     /// Says that a record may begin at `offset`, in this block.
     ///
@@ -276,6 +279,18 @@ package final class ChunkBuilder {
         try seal(isLast: true)
     }
 
+    /// Leaves out what is open, as something is wrong in this block.
+    func leaveBadBlock() {
+        discardRecord()
+        leaveBlock()
+    }
+
+    /// Seals the last chunk of a source in which something is wrong, all of whose bytes have gone by.
+    func finish(asBad fault: String) throws {
+        discardRecord()
+        try seal(isLast: true, fault: fault)
+    }
+
     /// Seals the last chunk of a source of which no more is to be read: no record after this position is wanted.
     func finishAtSampleEnd() throws {
         skipLimit.close()
@@ -295,7 +310,7 @@ package final class ChunkBuilder {
         written = Int(writer.count)
     }
 
-    private func seal(isLast: Bool) throws {
+    private func seal(isLast: Bool, fault: String? = nil) throws {
         let endsWithSource = isLast && !hasReachedLimit
         var (end, sourceHash) =
             endsWithSource ? boundaries.endWithSource(block) : boundaries.end(at: recordEnd, in: block)
@@ -319,7 +334,8 @@ package final class ChunkBuilder {
             rejects: layout.rejects,
             outside: outside.take(all: isLast),
             end: end,
-            isLast: isLast
+            isLast: isLast,
+            fault: fault
         )
         try writer.seal(entry)
         written = 0

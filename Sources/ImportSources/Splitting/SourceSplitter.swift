@@ -22,6 +22,12 @@ package final class SourceSplitter {
         package var mayBeEmpty = false
         /// True if nothing needs to be at the paths.
         package var isEmpty = false
+        /// The path of the source that each record gets as its outermost key; nil for none.
+        var file: String?
+        /// What the source is called where something is wrong in it and it ends there, as any other source ends; nil where the split stops.
+        var badName: String?
+        /// What is wrong with the source, so that nothing of it is read; nil for nothing.
+        var fault: String?
         /// How many bytes are read at a time, from 1.
         package var blockSize = SourceSplitter.defaultBlockSize
         /// How many bytes of a token yajl sees at least, if it spans blocks.
@@ -68,7 +74,8 @@ package final class SourceSplitter {
             settings: ChunkBuilder.Settings(
                 limits: settings.limits,
                 pathCount: max(1, settings.paths.count),
-                isUnparsed: settings.layout == .lines
+                isUnparsed: settings.layout == .lines,
+                file: settings.file.map { Array(JSONValue.string($0).serialized().utf8) } ?? []
             ),
             base: base,
             start: start,
@@ -86,6 +93,7 @@ package final class SourceSplitter {
             try builder.finish()
             return .finished
         }
+        if let fault = settings.fault { return try finish(asBad: fault) }
         let limits = settings.limits
         if settings.layout == .lines {
             let splitter = LineSplitter(builder: builder, matcher: matcher, maxRecordBytes: limits.maxRecordBytes)
@@ -122,6 +130,7 @@ package final class SourceSplitter {
                 count = min(try stream.read(into: &block), block.count)
             } catch let error as ImportError where error.code == .badInput {
                 if let end = try takeRest(body) { return end }
+                if settings.badName != nil { return try finish(asBad: error.message) }
                 try builder.finishAtFault()
                 throw error
             } catch is SampleTruncation {
@@ -166,7 +175,7 @@ package final class SourceSplitter {
                 rest = Array(buffer[used..<count])
                 wanted = 2 * rest.count
             } catch let fault as ScanError {
-                return .fault(try seal(at: fault, UnsafeBufferPointer(start: base, count: count)))
+                return try ended(by: fault, UnsafeBufferPointer(start: base, count: count))
             } catch is ChunkBuilder.LimitReached {
                 try builder.finish()
                 return .finished
@@ -183,7 +192,7 @@ package final class SourceSplitter {
             // It has all values that there are of those at its top, and says nothing of other paths.
             builder.findCollections(matcher.complete[0])
         } catch let fault as ScanError {
-            return .fault(try seal(at: fault, UnsafeBufferPointer(start: nil, count: 0)))
+            return try ended(by: fault, UnsafeBufferPointer(start: nil, count: 0))
         } catch is ChunkBuilder.LimitReached {
             // Nothing is wanted any more where there is nothing any more.
         }
@@ -192,11 +201,40 @@ package final class SourceSplitter {
         return .finished
     }
 
-    /// Seals what is sound and says where the fault is.
-    private func seal(at fault: ScanError, _ block: UnsafeBufferPointer<UInt8>) throws -> SplitError {
+    /// Seals what is sound, as the last of the source where the split goes on, and says where the fault is.
+    private func ended(by fault: ScanError, _ block: UnsafeBufferPointer<UInt8>) throws -> SplitOutcome {
+        let error = position(of: fault, block)
+        guard let name = settings.badName else {
+            try builder.finishAtFault()
+            return .fault(error)
+        }
+        builder.leaveBadBlock()
+        return try finish(asBad: "\(name): line \(error.line), column \(error.column): \(error.message)")
+    }
+
+    /// Reads what is left, so that all bytes are known, and seals the last chunk.
+    private func finish(asBad fault: String) throws -> SplitOutcome {
+        do {
+            // The block at hand may be in use.
+            var next = [UInt8](repeating: 0, count: Self.defaultBlockSize)
+            while case let count = try stream.read(into: &next), count > 0 {
+                next.withUnsafeBufferPointer { buffer in
+                    guard let base = buffer.baseAddress else { return }
+                    builder.enterBlock(base, count)
+                    builder.leaveBlock()
+                }
+            }
+        } catch let error as ImportError where error.code == .badInput {
+            // It is damaged: as far as it goes.
+        } catch is SampleTruncation {}
+        builder.findCollections(matcher.all)
+        try builder.finish(asBad: fault)
+        return .finished
+    }
+
+    private func position(of fault: ScanError, _ block: UnsafeBufferPointer<UInt8>) -> SplitError {
         let (line, column) = builder.lineAndColumn(at: fault.byteOffset)
         let excerpt = context.excerpt(around: fault.byteOffset, in: block, base: builder.blockBase)
-        try builder.finishAtFault()
         return SplitError(
             kind: fault.kind,
             byteOffset: fault.byteOffset,
@@ -212,14 +250,23 @@ extension SourceSplitter.Settings {
     /// How a source of this shape is cut.
     ///
     /// - Throws: `ImportError` where a path of the shape is none.
-    package init(of shape: SourceShape, _ limits: SplitLimits, mayBeEmpty: Bool = false) throws {
+    package init(
+        of shape: SourceShape,
+        _ name: String,
+        _ limits: SplitLimits,
+        mayBeEmpty: Bool = false,
+        skipsFaults: Bool = false
+    ) throws {
         let paths = try shape.paths.map { try RecordPath($0) }
         self.init(
             layout: shape.layout,
             paths: paths,
             limits: limits,
             mayBeEmpty: mayBeEmpty,
-            isEmpty: shape.isEmpty == true
+            isEmpty: shape.isEmpty == true,
+            file: shape.fileColumn == nil ? nil : name,
+            badName: skipsFaults ? name.shownPath : nil,
+            fault: shape.fault
         )
     }
 }

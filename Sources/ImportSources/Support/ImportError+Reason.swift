@@ -60,6 +60,8 @@ extension ImportError {
         case archiveEmpty
         /// The archive has several files, of which one cannot be chosen.
         case archiveAmbiguous
+        /// Some sources are not JSON from some byte on, or damaged; all others are imported.
+        case sourcesBad
         /// There are no records at the record paths.
         case recordsNotFound
         /// A program's records end with an error, or cannot be encoded.
@@ -229,7 +231,7 @@ extension ImportError.Reason {
             .alreadyImported,
             .jobUnfinished, .lossNotAllowed, .jobSuperseded, .jobsDiffer, .rowsIndistinct, .pipelineSpent, .sameFile:
             .usage
-        case .notJSON, .notUTF8, .cannotDecompress, .archiveEmpty, .archiveAmbiguous, .recordsNotFound,
+        case .notJSON, .notUTF8, .cannotDecompress, .archiveEmpty, .archiveAmbiguous, .sourcesBad, .recordsNotFound,
             .recordsFailed, .sourceChanged, .tooManyRejects, .allRejected, .modelInvalid, .nameInvalid,
             .tableUnsuitable,
             .identifierNotUnique, .identifierMissing, .rowChanged, .storeForeign, .manifestDamaged,

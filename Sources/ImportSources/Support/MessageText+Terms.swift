@@ -3,6 +3,10 @@ extension MessageText {
     public enum Setting: String, Sendable, Hashable, CaseIterable {
         // What a result depends on.
         case sources
+        case include
+        case exclude
+        case fileColumn
+        case onBadSource
         case model
         case entity
         case records

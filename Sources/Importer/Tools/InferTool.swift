@@ -26,7 +26,10 @@ struct InferTool {
                 return nil
             }
         }
-        let plan = try planner.plan(arguments)
+        let plan = try planner.plan(planner.list(arguments).sources)
+        try TableMessage(sources: plan.sources).kindLines().forEach { line in
+            progress.update { $0.messages.append(line) }
+        }
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("importer-\(UUID().uuidString)").path
         let directory = try ChunkDirectory(path: path, creates: true)
         guard directory.isMade else { throw ImportError.system(EEXIST, "make the chunk directory", path) }
@@ -41,6 +44,7 @@ struct InferTool {
             sources: plan.sources,
             limits: limits,
             chunkSize: run.chunkSize,
+            skipsBadSources: job.onBadSource == .skip,
             directory: directory,
             manifest: try ChunkManifest(creatingIn: directory, header: header, synced: false),
             opener: opener,

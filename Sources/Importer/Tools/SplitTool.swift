@@ -20,7 +20,7 @@ struct SplitTool {
             progress.update { $0.messages.append(text) }
         }
         let limits = SplitLimits(job)
-        let shapes = try planner.shapes(arguments)
+        let shapes = try planner.shapes(of: planner.list(arguments).sources)
         let directory = try ChunkDirectory(path: JobResolver.absolute(directory), creates: true)
         let place = ChunkDirectoryCheck(
             path: directory.path,
@@ -31,7 +31,8 @@ struct SplitTool {
             sources: shapes.map(\.description),
             shapes: shapes.map(\.shape),
             limits: limits,
-            entity: job.entity
+            entity: job.entity,
+            entities: shapes.contains { $0.entities == nil } ? nil : shapes.compactMap(\.entities)
         )
         let isSynced = header.sources.contains { !$0.isRepeatable }
         let (manifest, start, before) = try begin(header, in: directory, place, synced: isSynced)
@@ -39,6 +40,7 @@ struct SplitTool {
             sources: shapes.map { StoredJob.Source(description: $0.description, shape: $0.shape, entities: []) },
             limits: limits,
             chunkSize: run.chunkSize,
+            skipsBadSources: job.onBadSource == .skip,
             directory: directory,
             manifest: manifest,
             opener: opener,

@@ -52,7 +52,7 @@ struct ChunkBuilderTests {
             lines: lines,
             end: .finished,
             recordsPerPath: builder.recordsPerPath,
-            keys: paths.map(LineKeys.init)
+            keys: paths.map { LineKeys($0) }
         )
     }
 

@@ -1,0 +1,48 @@
+import ImportModel
+
+/// What is known of one source after a look at its beginning.
+package struct SourceLook {
+    package let description: SourceDescription
+    /// The source, already open, if it cannot be opened a second time.
+    package let open: SourceStream?
+    package let detection: ShapeDetector.Detection
+    /// True if the records may be at several record paths of one object.
+    package let isOneObject: Bool
+    /// What is at each record path.
+    package var records: [SourceKinds.Records] = []
+    /// The keys of that object.
+    package var documentKeys: Set<BytewiseString> = []
+    /// How else the source could be read, in words.
+    package var others: [MessageText] = []
+
+    package init(
+        _ description: SourceDescription,
+        open: SourceStream?,
+        detection: ShapeDetector.Detection,
+        isOneObject: Bool
+    ) {
+        self.description = description
+        self.open = open
+        self.detection = detection
+        self.isOneObject = isOneObject
+    }
+
+    /// What is wrong with it from its beginning on; nil for nothing.
+    package private(set) var fault: ImportError?
+
+    /// A source of which nothing can be read.
+    package init(badly description: SourceDescription, _ fault: ImportError) {
+        self.init(description, open: nil, detection: .empty, isOneObject: false)
+        self.fault = fault
+    }
+
+    /// The keys that the records have.
+    package var keys: Set<BytewiseString> { records.reduce(into: []) { $0.formUnion($1.keys) } }
+
+    package var paths: [RecordPath] {
+        if case .found(_, let paths, _) = detection { paths } else { [] }
+    }
+
+    /// True if other sources may tell where its records are: it was found to be one record, or a page without any.
+    package var isUnsure: Bool { isOneObject && records.count == 1 && (paths == [.root] || keys.isEmpty) }
+}

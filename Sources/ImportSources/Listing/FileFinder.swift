@@ -1,0 +1,123 @@
+import Foundation
+
+/// Finds the files that a folder or a pattern stands for, in the order of the bytes of their paths.
+struct FileFinder {
+    let selection: SourceSelection
+    let interruption: Interruption
+    /// What folders have that is no source.
+    private(set) var leftOut = LeftOutFiles()
+    private let reader = FolderReader()
+    private var found: [FolderReader.Entry] = []
+
+    init(selection: SourceSelection, interruption: Interruption) {
+        self.selection = selection
+        self.interruption = interruption
+    }
+
+    /// The data files below a folder; links to files are followed, those to folders are not.
+    ///
+    /// - Throws: `ImportError` with `.noInput` when a folder may not be read, or a link to what would be a source leads nowhere.
+    mutating func files(below folder: String) throws -> [String] {
+        found = []
+        try walk(folder, below: "")
+        return try paths()
+    }
+
+    private mutating func walk(_ folder: String, below path: String) throws {
+        try interruption.check()
+        for entry in try reader.entries(of: folder).sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) })
+        {
+            let name = path.isEmpty ? entry.name : "\(path)/\(entry.name)"
+            if entry.isFolder {
+                if entry.name.hasPrefix(".") || entry.name == "__MACOSX" || Self.isOfChunks(entry.path) {
+                    leftOut.add(name + "/")
+                } else {
+                    try walk(entry.path, below: name)
+                }
+            } else if selection.takes(file: name), entry.isBroken || entry.isFile {
+                found.append(entry)
+                // It has no record, but may have some another night.
+                if entry.isFile, entry.size == 0 { leftOut.add(name) }
+            } else {
+                leftOut.add(name)
+            }
+        }
+    }
+
+    /// True if a folder has the chunks of an import.
+    static func isOfChunks(_ folder: String) -> Bool {
+        guard FileManager.default.fileExists(atPath: "\(folder)/\(ChunkManifest.fileName)"),
+            let directory = try? ChunkDirectory(path: folder, creates: false)
+        else { return false }
+        return (try? ChunkManifest.readWhatIsSound(in: directory)) != nil
+    }
+
+    /// The files that a pattern matches, whatever they are called.
+    ///
+    /// - Throws: `ImportError` with `.noInput` when there is none, a folder may not be read, or a link leads nowhere.
+    mutating func files(matching pattern: String) throws -> [String] {
+        found = []
+        for choice in GlobPattern(pattern).choices {
+            try match(choice[...], in: pattern.hasPrefix("/") ? "/" : "", below: "")
+        }
+        let paths = try paths()
+        guard paths.isEmpty else { return paths }
+        throw ImportError(
+            .fileNotFound,
+            at: pattern,
+            "no file matches this pattern",
+            advice: "`*` and `?` are for names, `**` for folders; in quotes, the shell leaves a pattern as it is."
+        )
+    }
+
+    private mutating func match(_ steps: ArraySlice<GlobPattern.Step>, in folder: String, below path: String) throws {
+        guard let step = steps.first else { return }
+        let rest = steps.dropFirst()
+        if case .name(let name) = step, !rest.isEmpty {
+            var status = stat()
+            let next = FolderReader.path(folder, name)
+            guard stat(next, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return }
+            return try match(rest, in: next, below: "")
+        }
+        try interruption.check()
+        if step == .anyFolders, !rest.isEmpty { try match(rest, in: folder, below: path) }
+        for entry in try reader.entries(of: folder) where step.matches(entry.name) {
+            let name = path.isEmpty ? entry.name : "\(path)/\(entry.name)"
+            if entry.isFolder, !Self.isOfChunks(entry.path) {
+                try match(step == .anyFolders ? steps : rest, in: entry.path, below: name)
+            } else if rest.isEmpty, entry.isFile || entry.isBroken, selection.takes(matched: name) {
+                found.append(entry)
+            }
+        }
+    }
+
+    /// The paths of what was found, each file once: of a link beside its file, the file's.
+    private mutating func paths() throws -> [String] {
+        if let broken = found.first(where: \.isBroken) {
+            throw ImportError(
+                .fileNotFound,
+                at: broken.path,
+                "is a link that leads nowhere",
+                advice: "Remove it, or leave it out with \(.exclude, broken.name)."
+            )
+        }
+        var files = Set(found.filter { !$0.isLink }.map { BytewiseString(Self.resolved($0.path)) })
+        var paths: [String] = []
+        var seen: Set<BytewiseString> = []
+        for entry in found.sorted(by: { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) })
+        where seen.insert(BytewiseString(entry.path)).inserted {
+            if entry.isLink, !files.insert(BytewiseString(Self.resolved(entry.path))).inserted {
+                leftOut.add(entry.name)
+            } else {
+                paths.append(entry.path)
+            }
+        }
+        return paths
+    }
+
+    private static func resolved(_ path: String) -> String {
+        guard let resolved = realpath(path, nil) else { return path }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+}

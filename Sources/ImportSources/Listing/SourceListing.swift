@@ -1,0 +1,70 @@
+import Foundation
+
+/// The sources that arguments stand for, as they are at the beginning of an import.
+package struct SourceListing: Sendable {
+    package private(set) var sources: [SourceDescription] = []
+    /// The arguments with absolute paths, where folders or patterns are among them; else nil.
+    package private(set) var given: [String]?
+
+    /// Lists what arguments stand for.
+    ///
+    /// - Parameters:
+    ///   - arguments: paths, patterns, or `-`.
+    ///   - selection: which files of folders, patterns and archives are sources.
+    ///   - announce: told what is left out, in words.
+    /// - Throws: `ImportError` with `.noInput` when something is not there or may not be read, or nothing is a source.
+    package init(
+        _ arguments: [String],
+        _ selection: SourceSelection,
+        _ opener: SourceOpener,
+        _ interruption: Interruption,
+        _ announce: (MessageText) -> Void
+    ) throws {
+        var hasMany = false
+        for argument in arguments {
+            let source = ImportSource(argument)
+            var finder = FileFinder(selection: selection, interruption: interruption)
+            let paths: [String]
+            switch source {
+            case .stream(let path), .file(let path): paths = [path]
+            case .folder(let path):
+                guard !FileFinder.isOfChunks(path) else {
+                    throw ImportError(
+                        .isDirectory,
+                        at: path,
+                        "is a chunk directory, which is imported alone",
+                        advice: "Give it without other sources."
+                    )
+                }
+                paths = try finder.files(below: Self.plain(path))
+                guard !paths.isEmpty else { throw finder.leftOut.nothing(in: path) }
+            case .pattern(let pattern): paths = try finder.files(matching: pattern)
+            }
+            if !finder.leftOut.isEmpty { announce("\(argument.shownPath): \(finder.leftOut.words)") }
+            for path in paths {
+                try interruption.check()
+                sources += try opener.describe(path, selection, interruption: interruption, announce: announce)
+            }
+            switch source {
+            case .folder, .pattern: hasMany = true
+            case .stream, .file: break
+            }
+        }
+        guard hasMany else { return }
+        given = arguments.map { argument in
+            if case .stream = ImportSource(argument) { return argument }
+            let path = Self.plain(argument)
+            return path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        }
+        // What a folder has and what is given by itself is one source.
+        var seen: Set<String> = []
+        sources = sources.filter { $0.key.map { seen.insert($0).inserted } ?? true }
+    }
+
+    /// A folder's path without what may follow or precede it.
+    private static func plain(_ path: String) -> String {
+        var path = path[...]
+        while path.count > 1, path.hasSuffix("/") { path = path.dropLast() }
+        return String(path)
+    }
+}

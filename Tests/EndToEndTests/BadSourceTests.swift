@@ -1,0 +1,61 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// With `--on-bad-source skip`, a source in which something is wrong ends there, and the others are imported.
+struct BadSourceTests {
+    private let directory: TemporaryDirectory
+    private let files: [String]
+    private let skip = ["--on-bad-source", "skip", "--entity", "t", "--progress", "none"]
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        let rows = (0..<2_000).map { "{\"n\":\($0)}" }
+        try directory.write("[\(rows.joined(separator: ","))]", to: "a.json")
+        try directory.write("[\(rows[..<1_500].joined(separator: ",")),{\"n\": oops}, 1]", to: "b.json")
+        try directory.write("id,name\n1,x\n", to: "c.json")
+        try directory.write(Data([0xFF, 0xFE, 0x5B, 0, 0x5D, 0]), to: "d.json")
+        try directory.write("[\(rows.joined(separator: ","))]", to: "e.json")
+        files = ["a", "b", "c", "d", "e"].map { [directory] in directory.path("\($0).json") }
+    }
+
+    private func importing(_ options: [String], into store: String) throws -> ChildProcess.Result {
+        try run([Project.importer, "import"] + files + ["--into", store] + skip + options)
+    }
+
+    @Test func theOthersAreImportedAndTheBadOnesNamed() throws {
+        let store = directory.path("store.sqlite")
+        let result = try importing([], into: store)
+        #expect(result.ending == .exit(65), "\(result.errorText)")
+        for name in ["b.json: line 1", "c.json: is not JSON", "d.json: is UTF-16"] {
+            #expect(result.errorText.contains(name), "\(result.errorText)")
+        }
+        #expect(try StoreContent.query(store, "SELECT count(*) FROM t") == "5500")
+        #expect(try run([Project.importer, "verify", store]).ending == .exit(0))
+        let report = try run([Project.importer, "status", store, "--json"]).outputText
+        #expect(report.components(separatedBy: "\"badSource\"").count == 4)
+    }
+
+    @Test(arguments: [1_000, 3_400, 3_600])
+    func anInterruptionChangesNothing(rows: Int) throws {
+        let (whole, killed) = (directory.path("whole.sqlite"), directory.path("killed.sqlite"))
+        #expect(try importing([], into: whole).ending == .exit(65))
+        let small = ["--commit-every", "100", "--chunk-size", "4K"]
+        let command = [Project.importer, "import"] + files + ["--into", killed] + skip + small
+        try #require(try InterruptionTests.isKilled(command, in: killed, atRows: rows, later: 1))
+        #expect(try importing(small, into: killed).ending == .exit(65))
+        #expect(try StoreContent.result(killed) == StoreContent.result(whole))
+    }
+
+    @Test func whereAllAreBadNothingIsLeft() throws {
+        let store = directory.path("store.sqlite")
+        let result = try run([Project.importer, "import", files[2], files[3], "--into", store] + skip)
+        #expect(result.ending == .exit(65), "\(result.errorText)")
+        #expect(!FileManager.default.fileExists(atPath: store))
+    }
+
+    @Test func aMirrorNeedsAllRecords() throws {
+        let options = ["--mirror", "--identifier", "n"]
+        #expect(try importing(options, into: directory.path("store.sqlite")).ending == .exit(64))
+    }
+}

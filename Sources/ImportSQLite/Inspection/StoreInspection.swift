@@ -169,12 +169,18 @@ public struct StoreInspection: Sendable {
 
     package func report(of job: StoredJob, _ database: Database) throws -> ImportReport {
         let marker = try Marker(database, job: job.id) ?? Marker()
+        var entities: [String: ImportReport.Counts] = [:]
+        let hasNested = job.model?.isFlat == false || job.change != nil
         // Those that nothing came to have no row.
-        var entities = (job.model?.entities ?? []).reduce(into: [:]) { $0[$1.name] = ImportReport.Counts() }
+        for entity in job.model?.entities ?? [] {
+            var counts = ImportReport.Counts()
+            if hasNested { counts.add(NestedCounts()) } else if job.options.mirror != nil { counts.deleted = 0 }
+            entities[entity.name] = counts
+        }
         for row in try BookkeepingRow.all(database, from: "_import_entity", of: job.id, "ORDER BY position") {
             var counts = try ImportReport.Counts(row)
             let nested = try NestedCounts(row)
-            if job.model?.isFlat == false || job.change != nil {
+            if hasNested {
                 counts.add(nested)
             } else if job.options.mirror != nil {
                 counts.deleted = nested.deleted

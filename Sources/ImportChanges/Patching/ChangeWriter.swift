@@ -59,7 +59,8 @@ final class ChangeWriter {
             }
             guard !refused.isEmpty else { return refused }
             if refused.count + orders.count == rest.count {
-                let circle = try deleteCircle(among: refused.map(\.step), of: steps)
+                let taking = isLast ? refused.filter(\.refusal.takesAlong).map(\.step) : []
+                let circle = try deleteCircle(among: taking, of: steps)
                 guard !circle.isEmpty else { return refused }
                 refused.removeAll { circle.contains($0.step) }
             }

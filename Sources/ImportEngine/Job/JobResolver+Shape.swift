@@ -44,7 +44,9 @@ extension JobResolver {
             let (opener, interruption) = (self.planner.opener, self.planner.interruption)
             return JobPlanner(options: job.options, opener: opener, interruption: interruption, announce: announce)
         }
-        func now() throws -> [SourceDescription] { try planner { _ in }.list(arguments).sources }
+        func now() throws -> [SourceDescription] {
+            try planner { _ in }.list(arguments).sources.named(as: job.sources.map(\.description))
+        }
         let hasGrown = isCompressed ? (try? now()).map(job.hasBegun) ?? false : false
         guard try hasGrown || marker.recordOrdinal == 0 || job.state == .failed && job.id == journal.lastJob()?.id
         else { return nil }

@@ -77,6 +77,22 @@ extension [SourceDescription] {
 }
 
 extension [SourceDescription] {
+    /// The same sources, with the names by which their files were given before.
+    package func named(as given: [SourceDescription]) -> [SourceDescription] {
+        var names: [String: String] = [:]
+        for source in given {
+            guard let path = source.path else { continue }
+            let end = source.member.map { ":\($0)" } ?? ""
+            names[path] = source.name.hasSuffix(end) ? String(source.name.dropLast(end.count)) : source.name
+        }
+        return map { source in
+            guard let name = source.path.flatMap({ names[$0] }) else { return source }
+            var named = source
+            named.name = source.member.map { "\(name):\($0)" } ?? name
+            return named
+        }
+    }
+
     /// The paths of their files, each once.
     package var files: [String] {
         reduce(into: []) { files, source in

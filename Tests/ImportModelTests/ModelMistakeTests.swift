@@ -70,7 +70,9 @@ struct ModelMistakeTests {
     @Test(
         arguments: [
             (#"["b", "$", "c"]"#, ["a.from[2]"]), (#"["b", "c.d", "b"]"#, ["a.from[2]"]),
-            (#"["b", "['b']"]"#, ["a.from[1]"]), (#"["b", "$key"]"#, ["a.from[1]"]), (#""$key""#, ["a.from"]),
+            (#"["b", "['b']"]"#, ["a.from[1]"]), (#"["b", "$key[1]"]"#, ["a.from[1]"]), (#""$key[1]""#, ["a.from"]),
+            // The path of the source, where the records have no key.
+            (#""$key""#, []),
             (#"["$"]"#, []), (#"["b.c", "b"]"#, []),
         ])
     func namesPathsThatNeverMatch(from: String, paths: [String]) {

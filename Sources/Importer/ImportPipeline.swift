@@ -34,15 +34,6 @@ public final class ImportPipeline: Sendable {
         case resume(ErrorLimit?)
         case retry(RetryRequest)
         case mirror(Int64, MirrorOptions)
-
-        /// Without the entities of a model that the records of the one that is named cannot come to.
-        fileprivate var narrowed: Request {
-            guard case .sources(let arguments, var job) = self, job.mirror == nil, let entity = job.entity else {
-                return self
-            }
-            job.model = job.model?.connected(to: entity)
-            return .sources(arguments, job)
-        }
     }
 
     private let store: String
@@ -66,7 +57,7 @@ public final class ImportPipeline: Sendable {
         self.store = StoreFile.resolved(store)
         chunksBase = self.store
         destinationMaker = nil
-        self.request = request.prepared.narrowed
+        self.request = request.prepared
         runOptions = run
         self.transformers = transformers
         self.merges = merges
@@ -91,7 +82,7 @@ public final class ImportPipeline: Sendable {
         self.store = store
         chunksBase = path
         destinationMaker = destination
-        self.request = request.prepared.narrowed
+        self.request = request.prepared
         runOptions = run
         opener = SourceOpener()
         self.transformers = transformers

@@ -1,6 +1,3 @@
-import ImportModel
-import ImportSources
-
 extension ImportError {
     /// What is in of a chunk is not in its source any more.
     package static func sourceChanged(_ source: String) -> ImportError {

@@ -1,22 +1,20 @@
-import ImportSources
-
 /// Finds lines in a file, one after the other, each after the one before.
-struct LineFinder {
+package struct LineFinder {
     private let file: SourceStream
     private var block = [UInt8](repeating: 0, count: 64 << 10)
     private var rest: ArraySlice<UInt8> = []
     /// True if each line that was to be found is there.
-    private(set) var hasFoundAll = true
+    package private(set) var hasFoundAll = true
 
     /// - Parameter file: at its beginning.
-    init(_ file: SourceStream) {
+    package init(_ file: SourceStream) {
         self.file = file
     }
 
     /// Goes on to the next line that has these bytes.
     ///
     /// - Parameter line: with the LF that ends it.
-    mutating func find(_ line: [UInt8]) throws {
+    package mutating func find(_ line: [UInt8]) throws {
         while hasFoundAll {
             guard let next = try nextLine() else {
                 hasFoundAll = false

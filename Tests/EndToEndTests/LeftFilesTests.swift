@@ -38,25 +38,6 @@ struct LeftFilesTests {
         #expect(try StoreContent.query(store, "SELECT count(*) FROM _import_file") == "0")
     }
 
-    /// After a loss of power a chunk that was being written may be all that is left, and the store has forgotten its job.
-    @Test(arguments: [
-        ["chunk-000007.ndjson.partial", "manifest.ndjson.partial"], ["chunk-000007.ndjson"], ["manifest.ndjson"],
-    ])
-    func whatIsNotWholeIsInNobodysWay(names: [String]) throws {
-        let directory = try TemporaryDirectory()
-        let store = directory.path("store.sqlite")
-        let first = try directory.write("[{\"n\": 1}]", to: "first.json")
-        try #require(try runImporter("import", first, "--into", store, "--entity", "n").ending == .exit(0))
-        try FileManager.default.createDirectory(atPath: store + ".chunks", withIntermediateDirectories: false)
-        for name in names { try directory.write("{\"n\": 2}\n", to: "store.sqlite.chunks/\(name)") }
-        let source = try directory.write("[{\"n\": 3}]", to: "second.json")
-        let result = try runImporter("import", source, "--into", store, "--entity", "n")
-        let isOurs = names.count == 2
-        #expect(result.ending == .exit(isOurs ? 0 : 73), "\(result.errorText)")
-        #expect(directory.names(in: "store.sqlite.chunks") == (isOurs ? [] : names))
-        #expect(try StoreContent.rowCount(store) == (isOurs ? 2 : 1))
-    }
-
     /// After a loss of power a store may have forgotten a job whose chunks are there.
     @Test(arguments: [false, true])
     func chunksOfAJobThatTheStoreHasForgottenGo(areKept: Bool) throws {

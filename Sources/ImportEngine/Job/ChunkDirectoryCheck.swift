@@ -50,15 +50,8 @@ package struct ChunkDirectoryCheck {
     /// - Parameter isKnown: whether the store has the job with a token, so that its chunks were kept.
     /// - Returns: whether they were removed.
     package func removeLeft(unless isKnown: (String) throws -> Bool) throws -> Bool {
-        guard !isNew, let directory = try? ChunkDirectory(path: path, creates: false) else { return false }
-        let names = try directory.chunkNames()
-        if !names.isEmpty, names.allSatisfy(ChunkDirectory.isTemporary) {
-            // After a loss of power this may be all that is left; without a manifest nobody can use it.
-            for name in names { try directory.remove(name) }
-            directory.removeIfEmpty()
-            return true
-        }
-        guard let content = try ChunkManifest.readWhatIsSound(in: directory), let token = content.header.job,
+        guard !isNew, let directory = try? ChunkDirectory(path: path, creates: false),
+            let content = try ChunkManifest.readWhatIsSound(in: directory), let token = content.header.job,
             try !isKnown(token),
             content.header.sources.allSatisfy({ source in source.path.map { access($0, R_OK) == 0 } ?? false }),
             try directory.chunkNames(besides: content).isEmpty

@@ -25,11 +25,6 @@ extension ChunkDirectory {
         return name == file || name == temporaryName(file) ? number : nil
     }
 
-    /// True if this is the name of a chunk file or manifest that is not whole.
-    package static func isTemporary(_ name: String) -> Bool {
-        name == temporaryName(ChunkManifest.fileName) || number(name) != nil && !name.hasSuffix(".ndjson")
-    }
-
     /// True if this is the name of a chunk file, whole or partial, that a manifest has reserved.
     package func isReserved(_ name: String, by numbers: ReservedChunkNumbers) -> Bool {
         Self.number(name).map(numbers.contains) ?? false

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Finds the files that a folder or a pattern stands for, in the order of the bytes of their paths.
+/// Finds the files of a folder or a pattern, in the order of the bytes of their paths.
 struct FileFinder {
     let selection: SourceSelection
     let interruption: Interruption

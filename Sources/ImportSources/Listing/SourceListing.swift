@@ -1,12 +1,12 @@
 import Foundation
 
-/// The sources that arguments stand for, as they are at the beginning of an import.
+/// The sources of arguments, as they are at the beginning of an import.
 package struct SourceListing: Sendable {
     package private(set) var sources: [SourceDescription] = []
     /// The arguments with absolute paths, where folders or patterns are among them; else nil.
     package private(set) var given: [String]?
 
-    /// Lists what arguments stand for.
+    /// Lists the sources of arguments.
     ///
     /// - Parameters:
     ///   - arguments: paths, patterns, or `-`.

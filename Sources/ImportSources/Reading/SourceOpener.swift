@@ -13,7 +13,7 @@ package struct SourceOpener: Sendable {
         self.records = records
     }
 
-    /// The sources that a path stands for: one, or one per regular file of an archive of several, in its order.
+    /// The sources of a path: one, or one per regular file of an archive of several, in its order.
     ///
     /// Regular files are looked into; pipes and devices are left alone until they are opened, and count as sources that
     /// cannot be read twice (`path` is nil).

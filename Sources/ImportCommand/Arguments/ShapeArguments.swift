@@ -30,6 +30,9 @@ struct ShapeArguments: ParsableArguments {
     )
     var onBadSource: BadSourcePolicy?
 
+    @Flag(help: "Accept only what JSON has, and every value as it is written.")
+    var strict = false
+
     @Option(
         help: ArgumentHelp(
             "Entity (and table) of the records of sources with one record path.",
@@ -76,6 +79,7 @@ struct ShapeArguments: ParsableArguments {
             exclude: exclude.isEmpty ? nil : exclude,
             fileColumn: fileColumn,
             onBadSource: onBadSource,
+            reading: strict ? .strict : .found,
             entity: entity,
             records: records,
             skip: skip,

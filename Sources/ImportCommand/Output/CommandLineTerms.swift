@@ -35,6 +35,7 @@ extension MessageText.Setting {
         case .exclude: ("--exclude", "GLOB")
         case .fileColumn: ("--file-column", "NAME")
         case .onBadSource: ("--on-bad-source", "POLICY")
+        case .reading: ("--strict", nil)
         case .model: ("--model", "FILE")
         case .entity: ("--entity", "NAME")
         case .records: ("--records", "PATH")

@@ -40,6 +40,7 @@ extension JobOptions {
         if exclude != other.exclude { names.append(.exclude) }
         if fileColumn != other.fileColumn { names.append(.fileColumn) }
         if (onBadSource ?? .stop) != (other.onBadSource ?? .stop) { names.append(.onBadSource) }
+        if reading != other.reading { names.append(.reading) }
         if entity != other.entity { names.append(.entity) }
         if records != other.records { names.append(.records) }
         if identifiers != other.identifiers { names.append(.identifier) }

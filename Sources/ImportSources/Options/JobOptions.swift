@@ -16,6 +16,13 @@ public struct JobOptions: Sendable, Hashable, Codable {
     public var fileColumn: String?
     /// How a source is handled that is not JSON from some byte on, or damaged; nil for ``BadSourcePolicy/stop``.
     public var onBadSource: BadSourcePolicy?
+    /// How JSON is read as other programs write it.
+    public var reading: ReadingPolicy {
+        get { otherReading ?? .found }
+        set { otherReading = newValue == .found ? nil : newValue }
+    }
+    /// Only what is not the default is coded.
+    private var otherReading: ReadingPolicy?
     /// The entity of the records of a source with one record path; nil to use its file name.
     public var entity: String?
     /// The record paths; empty to detect them.
@@ -86,6 +93,7 @@ public struct JobOptions: Sendable, Hashable, Codable {
         exclude: [String]? = nil,
         fileColumn: String? = nil,
         onBadSource: BadSourcePolicy? = nil,
+        reading: ReadingPolicy = .found,
         entity: String? = nil,
         records: [RecordPath] = [],
         identifiers: [String: [String]] = [:],
@@ -130,6 +138,7 @@ public struct JobOptions: Sendable, Hashable, Codable {
         self.maxRecordBytes = maxRecordBytes
         self.maxDepth = maxDepth
         self.mirror = mirror
+        self.reading = reading
     }
 
     /// The identifying attributes as the command has them: an entity and a colon before those of a named one.

@@ -7,6 +7,7 @@ extension MessageText {
         case exclude
         case fileColumn
         case onBadSource
+        case reading
         case model
         case entity
         case records

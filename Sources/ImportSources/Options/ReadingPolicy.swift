@@ -1,0 +1,7 @@
+/// How JSON is read as other programs write it.
+public enum ReadingPolicy: String, Sendable, Hashable, Codable, CaseIterable {
+    /// What is known of other programs' JSON is accepted, and counted in the ledger.
+    case found
+    /// Only what RFC 8259 has is accepted, and every value as it is written.
+    case strict
+}

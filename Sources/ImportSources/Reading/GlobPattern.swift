@@ -57,8 +57,22 @@ package struct GlobPattern: Sendable, Hashable {
     /// More choices than these are not made of braces.
     private static let mostChoices = 1_000
 
-    /// The texts that braces with commas stand for.
+    /// A text for each choice that its braces with commas leave, or the text itself where these are too many.
     private static func withoutBraces(_ text: [Unicode.Scalar]) -> [[Unicode.Scalar]] {
+        var (open, done) = ([text], [[Unicode.Scalar]]())
+        while let next = open.popLast() {
+            guard let choices = choices(in: next) else {
+                done.append(next)
+                continue
+            }
+            open += choices.reversed()
+            if open.count + done.count > mostChoices { return [text] }
+        }
+        return done
+    }
+
+    /// A text for each choice that its first braces leave; nil where it has no braces with a comma.
+    private static func choices(in text: [Unicode.Scalar]) -> [[Unicode.Scalar]]? {
         var (depth, start, cuts) = (0, 0, [Int]())
         var index = 0
         while index < text.count {
@@ -70,17 +84,15 @@ package struct GlobPattern: Sendable, Hashable {
             case "," where depth == 1: cuts.append(index)
             case "}" where depth == 1 && cuts.count > 1:
                 cuts.append(index)
-                let (head, tail) = (text[..<start], text[(index + 1)...])
-                let choices = zip(cuts, cuts.dropFirst()).flatMap {
-                    withoutBraces(Array(head) + text[($0 + 1)..<$1] + tail)
+                return zip(cuts, cuts.dropFirst()).map {
+                    Array(text[..<start]) + text[($0 + 1)..<$1] + text[(index + 1)...]
                 }
-                return choices.count > mostChoices ? [text] : choices
             case "}" where depth > 0: depth -= 1
             default: break
             }
             index += 1
         }
-        return [text]
+        return nil
     }
 }
 

@@ -14,7 +14,7 @@ struct BadSourceTests {
         try directory.write("[\(rows.joined(separator: ","))]", to: "a.json")
         try directory.write("[\(rows[..<1_500].joined(separator: ",")),{\"n\": oops}, 1]", to: "b.json")
         try directory.write("id,name\n1,x\n", to: "c.json")
-        try directory.write(Data([0xFF, 0xFE, 0x5B, 0, 0x5D, 0]), to: "d.json")
+        try directory.write(Data([0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C]), to: "d.json")
         try directory.write("[\(rows.joined(separator: ","))]", to: "e.json")
         files = ["a", "b", "c", "d", "e"].map { [directory] in directory.path("\($0).json") }
     }
@@ -27,7 +27,7 @@ struct BadSourceTests {
         let store = directory.path("store.sqlite")
         let result = try importing([], into: store)
         #expect(result.ending == .exit(65), "\(result.errorText)")
-        for name in ["b.json: line 1", "c.json: is not JSON", "d.json: is UTF-16"] {
+        for name in ["b.json: line 1", "c.json: is not JSON", "d.json: is a 7z archive"] {
             #expect(result.errorText.contains(name), "\(result.errorText)")
         }
         #expect(try StoreContent.query(store, "SELECT count(*) FROM t") == "5500")

@@ -35,7 +35,7 @@ struct JSONTestSuiteTests {
     func refusesWhatIsNot(name: String) throws {
         let source = try Data(contentsOf: URL(filePath: SharedData.path("\(Self.folder)/\(name)")))
         let isBlank = source.allSatisfy { [0xEF, 0xBB, 0xBF, 0x20].contains($0) }
-        for options in [[], ["--records", "$"]] {
+        for options in [["--strict"], ["--strict", "--records", "$"]] {
             let result = try SplitResult(SharedData.path("\(Self.folder)/\(name)"), options: options)
             #expect(result.ending == .exit(isBlank ? 66 : 65), "\(options) \(result.messages)")
             #expect(result.messages.contains(name), "\(options) \(result.messages)")

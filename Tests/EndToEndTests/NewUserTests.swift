@@ -54,7 +54,7 @@ struct NewUserTests {
         (#"[{"a":}]"#, "no value before }"),
     ])
     func isToldOfACommaTooMany(text: String, answer: String) throws {
-        let result = try runImporter("import", directory.write(text, to: "comma.json"), "--into", store)
+        let result = try runImporter("import", directory.write(text, to: "comma.json"), "--into", store, "--strict")
         #expect(result.ending == .exit(65) && result.errorText.contains(answer), "\(result.errorText)")
     }
 
@@ -67,7 +67,7 @@ struct NewUserTests {
     }
 
     @Test(arguments: [
-        ("[{\"a\":NaN}]", "no NaN"), ("[{\"a\":None}]", "write null"), ("[{\"a\":True}]", "small letters"),
+        ("[{\"a\":Nan}]", "no NaN"), ("[{\"a\":None}]", "write null"), ("[{\"a\":True}]", "small letters"),
         ("[{'a':1}]", "double quotes"), ("[{\"a\":undefined}]", "small letters"),
     ])
     func isToldWhatOtherLanguagesWrite(text: String, answer: String) throws {

@@ -337,7 +337,7 @@ def check(case, job, paths, reader, taken, rejected, read, is_last_open, is_miss
     random = case.random
     options = ["--progress", "none", "--workers", random.choice([1, 2, 4]), "--commit-every", random.choice([1, 3, 10000])]
     options += ["--chunk-size", random.choice(["100", "1K", "8M"])]
-    result = case.importer("import", "t.json", "--into", "t.sqlite", "--json", *job, *options)
+    result = case.importer("import", "t.json", "--strict", "--into", "t.sqlite", "--json", *job, *options)
     if reader.failed is None and result.code == 64 and not any(taken.values()):
         return False
     with open(case.path("t.json"), "rb") as file:
@@ -390,7 +390,7 @@ def one_result(case, job):
     random = case.random
     options = ["--progress", "none", "--workers", random.choice([1, 3]), "--commit-every", random.choice([1, 2, 10000])]
     options += ["--chunk-size", random.choice(["100", "500", "8M"])]
-    case.importer("import", "t.json", "--into", "other.sqlite", *job, *options)
+    case.importer("import", "t.json", "--strict", "--into", "other.sqlite", *job, *options)
     one, other = store_dump.digest(case.path("t.sqlite")), store_dump.digest(case.path("other.sqlite"))
     if one != other:
         raise Found("other workers, chunks and commits give another store")
@@ -400,6 +400,6 @@ def one_result(case, job):
     if printed.code != 0:
         return
     case.write("model.json", printed.output)
-    result = case.importer("import", "t.json", "--into", "third.sqlite", "--model", "model.json", *job, *options)
+    result = case.importer("import", "t.json", "--strict", "--into", "third.sqlite", "--model", "model.json", *job, *options)
     if result.code not in (0, 65) or store_dump.digest(case.path("third.sqlite")) != one:
         raise Found(f"the printed model gives another store: {result}")

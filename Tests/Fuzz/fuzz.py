@@ -14,12 +14,13 @@ import documents
 import graphs
 import kept
 import lines
+import odd
 import plain
 import predicates
 import stores
 from case import Case, Found
 
-TARGETS = {module.__name__: module for module in (documents, lines, chunks, stores, predicates, graphs, kept, calls, plain)}
+TARGETS = {module.__name__: module for module in (documents, lines, chunks, stores, predicates, graphs, kept, calls, plain, odd)}
 
 
 def options():

@@ -397,7 +397,7 @@ def import_lines(case, job, reference, number, content):
         rejects.append((ordinal, offset, len(written), fault))
     options = ["--progress", "none", "--workers", random.choice([1, 2, 4]), "--commit-every", random.choice([1, 3, 20, 10000])]
     options += ["--chunk-size", random.choice(["100", "1K", "8M"])]
-    result = case.importer("import", source, "--into", "t.sqlite", "--json", *job, *options)
+    result = case.importer("import", source, "--strict", "--into", "t.sqlite", "--json", *job, *options)
     # Where nothing is accepted, it is bad input, be it that there are no lines.
     if result.code != (65 if counts["rejected"] == sum(counts.values()) else 0):
         raise Found(f"all lines can be rows or rejects, {counts}, and yet: {result}")

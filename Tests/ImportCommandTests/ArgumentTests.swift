@@ -100,6 +100,8 @@ struct ArgumentTests {
         let line = "import a --into s --include *.log --include b --exclude c --file-column f --on-bad-source skip"
         let expected = JobOptions(include: ["*.log", "b"], exclude: ["c"], fileColumn: "f", onBadSource: .skip)
         #expect(try parse(ImportSubcommand.self, line).job.options() == expected)
+        let encoding = try parse(ImportSubcommand.self, "import a --into s --encoding latin1").job.options()
+        #expect(encoding == JobOptions(encoding: "latin1"))
         let strict = try parse(ImportSubcommand.self, "import a --into s --strict").job.options()
         #expect(strict == JobOptions(reading: .strict))
     }

@@ -30,6 +30,15 @@ struct ShapeArguments: ParsableArguments {
     )
     var onBadSource: BadSourcePolicy?
 
+    @Option(
+        help: ArgumentHelp(
+            "How the sources are encoded, as iconv -l names it: ISO-8859-1.",
+            discussion: "Default: UTF-8, or UTF-16 or -32 where their first bytes say so.",
+            valueName: "name"
+        )
+    )
+    var encoding: String?
+
     @Flag(help: "Accept only what JSON has, and every value as it is written.")
     var strict = false
 
@@ -77,6 +86,7 @@ struct ShapeArguments: ParsableArguments {
         JobOptions(
             include: include.isEmpty ? nil : include,
             exclude: exclude.isEmpty ? nil : exclude,
+            encoding: encoding,
             fileColumn: fileColumn,
             onBadSource: onBadSource,
             reading: strict ? .strict : .found,

@@ -33,6 +33,7 @@ extension MessageText.Setting {
         case .sources: ("SOURCE", nil)
         case .include: ("--include", "GLOB")
         case .exclude: ("--exclude", "GLOB")
+        case .encoding: ("--encoding", "NAME")
         case .fileColumn: ("--file-column", "NAME")
         case .onBadSource: ("--on-bad-source", "POLICY")
         case .reading: ("--strict", nil)

@@ -49,7 +49,7 @@ package final class ChunkDecoder {
         fastGraph = graph.flatMap { FastGraphDecoder($0, options: options) }
         laysOutGraph = fastGraph != nil && layouts != nil
         let maxDepth = options.maxDepth
-        reader = ChunkReader(maxDepth: maxDepth)
+        reader = ChunkReader(options)
         self.entities = entities
         self.layouts = layouts
         self.maxDepth = maxDepth
@@ -117,6 +117,7 @@ package final class ChunkDecoder {
         if retried == nil { for place in decoders.indices { decoders[place].retry(nil) } }
         let (source, opened) = (chunk.entry.source, layout)
         var keyed: [Int: (records: Int64, keys: Int)] = [:]
+        var lenient: [Int: LenientCounts] = [:]
         reader.read(maxRecords) { line in
             path = line.path
             let record = retried?[line.ordinal]
@@ -139,10 +140,14 @@ package final class ChunkDecoder {
                 let (bytes, offset, byteOffset) = (line.bytes, line.offset, line.byteOffset)
                 let (ordinal, keys, prefix) = (line.ordinal, line.keys, line.prefix)
                 let rejects = batch.rejects.count
+                let record = reader.record(of: line)
                 defer {
                     if keys > 0, batch.rejects.count == rejects { keyed[place, default: (0, keys)].records += 1 }
+                    if record.isLenient, batch.rejects.count == rejects {
+                        lenient[entity, default: LenientCounts()] += record.counts
+                    }
                 }
-                reader.record(of: line).withTokens { tokens in
+                record.withTokens { tokens in
                     let input = RecordDecoder.Input(
                         line: bytes,
                         tokens: tokens,
@@ -169,6 +174,11 @@ package final class ChunkDecoder {
             }
             // Rejects take many times the memory of their records: a batch of them ends early.
             return batch.rejectBytes < maximumRejectBytes && (graph == nil || batch.footprint < maximumGraphBytes)
+        }
+        for (entity, counts) in lenient {
+            for (kind, count) in counts.ledger {
+                batch.ledger.add(kind, entity: Int32(entity), attribute: "", count: count)
+            }
         }
         for (place, lines) in keyed {
             let plans = graph?.plan.plans ?? [decoders[place].plan]
@@ -250,6 +260,9 @@ package final class ChunkDecoder {
                 batch.ledger.add(.outside, entity: -1, attribute: name, count: count)
             }
             if let fault = chunk.entry.fault { batch.ledger.add(.badSource, entity: -1, attribute: fault) }
+            if chunk.entry.isLast, let encoding = chunk.encoding {
+                batch.ledger.add(.decoded, entity: -1, attribute: encoding)
+            }
             if chunk.entry.isLast {
                 for path in chunk.entry.end.missingPaths ?? [] {
                     batch.ledger.add(.notFound, entity: -1, attribute: chunk.paths[path])

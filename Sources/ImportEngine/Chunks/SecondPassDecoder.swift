@@ -29,7 +29,7 @@ package final class SecondPassDecoder {
 
     package init(plan: GraphPlan, options: JobOptions, subentities: any SubentityLookup) {
         decoder = GraphDecoder(plan: plan, options: options, storedEntities: subentities)
-        readers = RecordReaders(maxDepth: options.maxDepth)
+        readers = RecordReaders(options)
     }
 
     /// Decodes a record of a batch, as one of the entity that its row is of.

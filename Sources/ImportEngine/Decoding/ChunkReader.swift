@@ -52,8 +52,8 @@ package final class ChunkReader {
     private var nextSkipped = 0
     private var needsUTF8Check = false
 
-    package init(maxDepth: Int) {
-        readers = RecordReaders(maxDepth: maxDepth)
+    package init(_ options: JobOptions) {
+        readers = RecordReaders(options)
     }
 
     /// Takes the next chunk.

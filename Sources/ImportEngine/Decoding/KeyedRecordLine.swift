@@ -49,10 +49,10 @@ package enum KeyedRecordLine {
 
 /// What reads lines: each key of a line puts its record into an object of the line's own.
 struct RecordReaders {
-    let maxDepth: Int
+    private let options: JobOptions
     private var readers: [RecordReader] = []
 
-    init(maxDepth: Int) { self.maxDepth = maxDepth }
+    init(_ options: JobOptions) { self.options = options }
 
     /// The reader of lines with this number of keys, which exists.
     @inline(__always)
@@ -60,7 +60,9 @@ struct RecordReaders {
 
     /// The reader of lines with this number of keys.
     mutating func make(keys: Int) -> RecordReader {
-        while readers.count <= keys { readers.append(RecordReader(maxDepth: maxDepth + readers.count)) }
+        while readers.count <= keys {
+            readers.append(RecordReader(maxDepth: options.maxDepth + readers.count, taking: options.lenientScope))
+        }
         return readers[keys]
     }
 }

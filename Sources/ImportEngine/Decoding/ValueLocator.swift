@@ -1,4 +1,5 @@
 import ImportModel
+import ImportSources
 
 /// Finds where in the source the values of records are that turn out not to do only when their rows are made or written.
 ///
@@ -7,8 +8,8 @@ package final class ValueLocator {
     private var readers: RecordReaders
     private var decoders: [Int32: RecordDecoder] = [:]
 
-    package init(maxDepth: Int) {
-        readers = RecordReaders(maxDepth: maxDepth)
+    package init(_ options: JobOptions) {
+        readers = RecordReaders(options)
     }
 
     /// The source position of the first byte of a value, a string's quote included.

@@ -54,7 +54,7 @@ package final class InferenceWorkers: Sendable {
 
     /// One worker's life: until there are no more chunks.
     private func work(_ queue: ChunkQueue) throws {
-        let reader = ChunkReader(maxDepth: options.maxDepth)
+        let reader = ChunkReader(options)
         var statistics: [String: EntityStatistics] = [:]
         while let item = try queue.take() {
             try interruption.check()

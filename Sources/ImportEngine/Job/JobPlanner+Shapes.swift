@@ -71,7 +71,11 @@ extension JobPlanner {
                 shape = SourceShape(layout: .stream, paths: [first.path], isEmpty: true)
                 if let name = names.first { entities = [name] }
             }
-            shape = shape.with(fileColumn: options.fileColumn, fault: look.fault?.message)
+            shape = shape.with(
+                fileColumn: options.fileColumn,
+                fault: look.fault?.message,
+                encoding: look.description.encoding
+            )
             let others = own.flatMap { kinds.kinds[$0].sources }.filter { $0 != index }
             // What several have is said of the kind.
             if others.contains(where: { !looks[$0].records.isEmpty }) { words = nil }
@@ -103,10 +107,11 @@ extension JobPlanner {
         let isGiven = ProgramRecords.isName(source.name)
         var hints = ShapeDetector.Hints(paths: known.paths, keys: known.keys, nested: nestedKeys)
         hints.hasModel = options.model != nil
+        hints.isStrict = options.reading == .strict
         hints.takesAll = options.model == nil && options.entity == nil
         hints.areLinesNamed = isGiven || SourceNames.isOfLines(source.member ?? source.path ?? source.name)
         let detector = ShapeDetector(sample.bytes, isWhole: sample.isWhole, hints: hints)
-        try checkBeginning(of: sample.bytes, isLines: detector.isLines, source)
+        try checkBeginning(of: detector.text, isLines: detector.isLines, source)
         var detection = detector.detection
         if isGiven, detection != .empty {
             detection =
@@ -114,8 +119,10 @@ extension JobPlanner {
                 ? .found(layout: .stream, paths: [ProgramRecords.pathOfNone], reason: ShapeDetector.noValue)
                 : .found(layout: .lines, paths: [.root], reason: "one value per line")
         }
+        var described = source.fingerprinted(sample.bytes)
+        described.encoding = stream.encoding
         var look = SourceLook(
-            source.fingerprinted(sample.bytes),
+            described,
             open: source.isRepeatable ? nil : stream,
             detection: detection,
             isOneObject: detector.isOneObject

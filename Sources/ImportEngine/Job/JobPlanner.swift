@@ -131,7 +131,8 @@ package struct JobPlanner {
             throw ImportError(.optionInvalid, "no source is given", advice: "Give at least one; nothing was touched.")
         }
         let selection = SourceSelection(options)
-        let listing = try SourceListing(arguments, selection, opener, interruption, isSilent ? { _ in } : announce)
+        var listing = try SourceListing(arguments, selection, opener, interruption, isSilent ? { _ in } : announce)
+        listing.decode(from: options.encoding)
         guard listing.sources.filter({ !$0.isRepeatable }).count <= 1 else {
             throw ImportError(
                 .sourceReadOnce,

@@ -112,7 +112,7 @@ package struct SourceCutter {
             return error
         }
         guard case .fault(let fault) = end else { return nil }
-        return fault.error(in: source.description.name)
+        return fault.error(in: source.description.name, hasRecords: ordinal > 1)
     }
 
     private func openSource(_ source: StoredJob.Source, at offset: Int64) throws -> SourceStream {
@@ -126,7 +126,9 @@ package struct SourceCutter {
 
 extension SplitError {
     /// What the fault means to a person.
-    fileprivate func error(in source: String) -> ImportError {
+    ///
+    /// - Parameter hasRecords: true if there are records before it.
+    fileprivate func error(in source: String, hasRecords: Bool) -> ImportError {
         let around = excerpt.isEmpty ? "" : ", near: \(excerpt)"
         let verdict = kind == .syntax ? ": is not JSON: " : ": "
         return ImportError(
@@ -134,7 +136,8 @@ extension SplitError {
             at: source,
             position: ImportError.Position(line: line, column: column, byteOffset: byteOffset),
             "line \(line), column \(column) (byte \(byteOffset))\(verdict)\(message)\(around)",
-            advice: "The records before it are imported. Correct or complete the source, then \(.sameAgain)."
+            advice:
+                "\(hasRecords ? "The records before it are imported. " : "")Correct or complete the source, then \(.sameAgain)."
         )
     }
 }

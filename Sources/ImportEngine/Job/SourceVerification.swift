@@ -105,7 +105,7 @@ package struct SourceVerification {
         }
         do { _ = try splitter.run() } catch is Done {}
         if let made, made.records >= marker.chunkRecords {
-            let reader = ChunkReader(maxDepth: 1)
+            let reader = ChunkReader(run.job.options)
             let limit = run.limits.maxRecordBytes
             try reader.open(SealedChunk(made, in: directory, shape: shape, maxRecordBytes: limit))
             reader.skip(marker.chunkRecords)

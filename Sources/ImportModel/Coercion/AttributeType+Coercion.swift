@@ -60,6 +60,11 @@ extension AttributeType {
         case .string:
             return .verbatim(ByteView(base: token.bytes.base - 1, count: token.bytes.count + 2))
         case .object, .array:
+            if token.hasEscapes {
+                let start = scratch.count
+                JSONMinify.appendLenient(token.bytes, to: &scratch)
+                return .scratch(start..<scratch.count)
+            }
             guard JSONMinify.firstWhiteSpace(in: token.bytes) != nil else { return .verbatim(token.bytes) }
             let start = scratch.count
             JSONMinify.append(token.bytes, to: &scratch)

@@ -32,4 +32,18 @@ package enum JSONMinify {
             output.append(contentsOf: UnsafeBufferPointer(rebasing: minified[..<count]))
         }
     }
+    /// The same for what is nearly JSON: `NaN` and `Infinity` become null.
+    package static func appendLenient(_ json: ByteView, to output: inout [UInt8]) {
+        guard let (text, scanner) = LenientScanner.scan(json, .notFinite) else { return append(json, to: &output) }
+        text.withUnsafeBufferPointer { text in
+            let text = ByteView(text)
+            var start = 0
+            for null in scanner.nulls {
+                append(text[start..<null.lowerBound], to: &output)
+                output += "null".utf8
+                start = null.upperBound
+            }
+            append(text[start..<text.count], to: &output)
+        }
+    }
 }

@@ -29,7 +29,8 @@ package struct JSONToken {
     /// A string's are between its quotes, escapes and all; a number's are its digits as written; an object's or
     /// array's go from its opening to its closing bracket; a boolean's are `true` or `false`.
     @usableFromInline package let bytes: ByteView
-    /// True if a string has a backslash, so that its bytes are not yet its value.
+    /// True if a string has a backslash, so that its bytes are not yet its value, or if an object or array may have within it
+    /// what is nearly JSON.
     @usableFromInline package let hasEscapes: Bool
 
     @inlinable

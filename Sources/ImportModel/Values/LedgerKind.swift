@@ -29,6 +29,14 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     case nulled
     /// A value that is neither an object nor null, though attributes are read from an object; the attributes are null.
     case notAnObject
+    /// `NaN`, `Infinity` or `-Infinity`, which became null.
+    case notFinite
+    /// A comma before `]` or `}`.
+    case trailingComma
+    /// A comment.
+    case comment
+    /// A source that was decoded to UTF-8 from another encoding.
+    case decoded
     /// A key that no attribute reads.
     case unknownKey
     /// A value outside the record paths.
@@ -70,15 +78,24 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     /// True if a part of the source's value is lost, and not only spelled in another way.
     public var isLoss: Bool {
         switch self {
-        case .kindChanged, .trimmed, .respelled, .transformed, .outside, .notFound, .badSource, .unknownKey,
+        case .kindChanged, .trimmed, .respelled, .transformed, .trailingComma, .comment, .decoded, .outside, .notFound,
+            .badSource, .unknownKey,
             .nullElement,
             .duplicateLink, .unlinked, .unresolved, .stub, .ambiguous, .missingReference, .orphanDeleted, .orphanDenied,
             .deletionDenied, .localKept, .rowIDLost,
             .indexLeftOut:
             false
-        case .digitsLost, .timeZoneLost, .subMillisecondLost, .leapSecond, .minimumDate, .nulled, .duplicateKey,
+        case .digitsLost, .timeZoneLost, .subMillisecondLost, .leapSecond, .minimumDate, .notFinite, .nulled,
+            .duplicateKey,
             .loneSurrogate, .nulReplaced, .notAnObject:
             true
         }
+    }
+}
+
+extension LenientCounts {
+    /// The counts with their kinds in the ledger.
+    package var ledger: [(kind: LedgerKind, count: Int64)] {
+        [(.notFinite, notFinite), (.trailingComma, trailingComma), (.comment, comment)].filter { $0.1 > 0 }
     }
 }

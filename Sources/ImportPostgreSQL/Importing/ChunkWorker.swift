@@ -72,7 +72,7 @@ final class ChunkWorker {
     private let retries: RetryTable?
     private var rows: [ChunkRows]
     private let link: PGWorkerConnection
-    private lazy var valueLocator = ValueLocator(maxDepth: task.job.options.maxDepth)
+    private lazy var valueLocator = ValueLocator(task.job.options)
 
     private var job: StoredJob { task.job }
     private var label: String { task.store.label }

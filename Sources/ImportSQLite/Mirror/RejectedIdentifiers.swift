@@ -37,7 +37,7 @@ package final class RejectedIdentifiers {
         self.transformers = transformers
         self.database = database
         statements = try LinkStatementCache(database)
-        reader = RecordReader(maxDepth: job.options.maxDepth)
+        reader = RecordReader(maxDepth: job.options.maxDepth, taking: job.options.lenientScope)
     }
 
     /// Notes the objects of all rejects as seen.

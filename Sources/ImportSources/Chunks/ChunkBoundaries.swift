@@ -35,6 +35,12 @@ struct ChunkBoundaries {
         prefix.advance(to: block.end, in: block)
     }
 
+    /// Goes back to the last record of the blocks before this one.
+    func rewind() {
+        prefix.copy(from: prefixAtRecord)
+        hashSinceRecord.reset()
+    }
+
     /// Ends the chunk where the source ends, with this block.
     ///
     /// - Returns: the position there, and the hash of the chunk's source bytes.

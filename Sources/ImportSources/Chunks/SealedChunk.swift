@@ -9,6 +9,8 @@ package struct SealedChunk: Sendable {
     /// Per record path of the source, the keys that its records carry.
     package let keys: [LineKeys]
     package let maxRecordBytes: Int
+    /// What the source is decoded from; nil for UTF-8.
+    package let encoding: String?
 
     package init(_ entry: ChunkEntry, in directory: ChunkDirectory, shape: SourceShape, maxRecordBytes: Int) {
         self.entry = entry
@@ -16,6 +18,7 @@ package struct SealedChunk: Sendable {
         self.maxRecordBytes = maxRecordBytes
         paths = shape.paths
         keys = shape.keys
+        encoding = shape.encoding
     }
 
     /// Reads the file.

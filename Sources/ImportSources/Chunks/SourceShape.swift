@@ -20,6 +20,8 @@ public struct SourceShape: Sendable, Hashable, Codable {
     public internal(set) var fileColumn: String?
     /// What is wrong with the source from its beginning on, so that nothing of it is read; nil for nothing.
     public internal(set) var fault: String?
+    /// What the source is decoded from; nil for UTF-8.
+    public internal(set) var encoding: String?
 
     /// Creates a layout with its record paths.
     public init(layout: Layout, paths: [String], isEmpty: Bool? = nil) {
@@ -29,9 +31,9 @@ public struct SourceShape: Sendable, Hashable, Codable {
     }
 
     /// The same with what the job options and a look at the source say besides.
-    package func with(fileColumn: String?, fault: String?) -> SourceShape {
+    package func with(fileColumn: String?, fault: String?, encoding: String? = nil) -> SourceShape {
         var shape = self
-        (shape.fileColumn, shape.fault) = (fileColumn, fault)
+        (shape.fileColumn, shape.fault, shape.encoding) = (fileColumn, fault, encoding)
         return shape
     }
 

@@ -1,6 +1,6 @@
 import ImportModel
 
-/// The job options that decide which records the splitter passes over.
+/// The job options that decide what a record is, and which of them the splitter passes over.
 package struct SplitLimits: Sendable, Hashable {
     /// Larger records are passed over, in bytes of the source, from 1.
     ///
@@ -12,6 +12,8 @@ package struct SplitLimits: Sendable, Hashable {
     package var skip: Int64 = 0
     /// How many records of each record path of a source are taken after these at most, from 0; nil for all.
     package var limit: Int64?
+    /// How JSON is read as other programs write it.
+    package var reading = ReadingPolicy.found
 
     /// True if the records of each path must be counted.
     package var areCounted: Bool { skip > 0 || limit != nil }
@@ -30,14 +32,15 @@ extension SplitLimits {
             maxRecordBytes: options.maxRecordBytes,
             maxDepth: options.maxDepth,
             skip: options.skip,
-            limit: options.limit
+            limit: options.limit,
+            reading: options.reading
         )
     }
 }
 
 extension SplitLimits: Codable {
     private enum CodingKeys: String, CodingKey {
-        case maxRecordBytes, maxDepth, skip, limit
+        case maxRecordBytes, maxDepth, skip, limit, reading
     }
 
     /// Reads what a manifest has; it says nothing of records that are left out where there are none.
@@ -47,6 +50,7 @@ extension SplitLimits: Codable {
         maxDepth = try values.decode(Int.self, forKey: .maxDepth)
         skip = try values.decodeIfPresent(Int64.self, forKey: .skip) ?? 0
         limit = try values.decodeIfPresent(Int64.self, forKey: .limit)
+        reading = try values.decodeIfPresent(ReadingPolicy.self, forKey: .reading) ?? .found
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -55,5 +59,6 @@ extension SplitLimits: Codable {
         try values.encode(maxDepth, forKey: .maxDepth)
         if skip > 0 { try values.encode(skip, forKey: .skip) }
         try values.encodeIfPresent(limit, forKey: .limit)
+        if reading != .found { try values.encode(reading, forKey: .reading) }
     }
 }

@@ -18,7 +18,7 @@ extension ShapeDetector {
             return lines.values == lines.ended
         }
         if lines.isFirstValue { return lines.values * 2 >= lines.ended }
-        return lines.begun >= 3 && lines.values * 10 >= lines.ended * 9 && !lines.isFirstBracket
+        return lines.begun >= 3 && lines.judgedValues * 3 >= lines.judged * 2 && !lines.isFirstBracket
     }
 }
 
@@ -39,12 +39,15 @@ package struct LineCount {
     private(set) var isFirstBracket = false
     /// Just past the first lines, of which a few tell what the others are.
     private(set) var judgedEnd = 0
+    /// How many of these are all there, and how many of them are values.
+    private(set) var judged = 0
+    private(set) var judgedValues = 0
 
     /// True if there are several, and each that is all there is a value.
     var areValues: Bool { begun >= 2 && ended >= 1 && values == ended && lastBroken == nil }
 
-    package init(_ text: [UInt8], isWhole: Bool) {
-        let reader = RecordReader(maxDepth: ShapeDetector.maxDepth)
+    package init(_ text: [UInt8], isWhole: Bool, taking scope: LenientScanner.Scope? = nil) {
+        let reader = RecordReader(maxDepth: ShapeDetector.maxDepth, taking: scope)
         text.withUnsafeBufferPointer { buffer in
             let view = ByteView(buffer)
             var start = 0
@@ -76,6 +79,7 @@ package struct LineCount {
         }
         ended += 1
         if isValue { values += 1 }
+        if ended <= ShapeDetector.judgedLines { (judged, judgedValues) = (ended, values) }
         if begun == 1 {
             isFirstValue = isValue
             isFirstBracket = visible.count == 1 && (visible[0] == UInt8(ascii: "[") || visible[0] == UInt8(ascii: "{"))

@@ -23,6 +23,8 @@ package struct ShapeDetector {
         package var hasModel = false
         /// True if each of several collections is an entity.
         package var takesAll = false
+        /// True if only JSON is taken for JSON.
+        package var isStrict = false
 
         package init(
             areLinesNamed: Bool = false,
@@ -119,23 +121,39 @@ package struct ShapeDetector {
         self.hints = hints
         // A line feed ends a last line, and a number, that nothing else ends.
         let text = isWhole && sample.last != UInt8(ascii: "\n") ? sample + [UInt8(ascii: "\n")] : sample
-        self.text = text
         self.isWhole = isWhole
-        lines = LineCount(text, isWhole: isWhole)
-        let parser = YajlParser(handler: RecordTape(maxDepth: Self.maxDepth))
+        lines = LineCount(text, isWhole: isWhole, taking: hints.isStrict ? nil : .record)
         let judged = lines.areValues ? lines.judgedEnd : text.count
-        let status = text.withUnsafeBufferPointer { buffer in
-            let view = ByteView(buffer)[0..<judged]
-            parser.handler.begin(view)
-            return parser.parse(view)
+        var read = Self.parse(text, judged)
+        if !read.isJSON, !hints.isStrict,
+            let (json, scanner) = text.withUnsafeBufferPointer({ LenientScanner.scan(ByteView($0), .document) })
+        {
+            read = Self.parse(json, judged)
+            read.tape.becomeLenient(nulls: scanner.nulls)
+            self.text = json
+        } else {
+            self.text = text
         }
-        tape = parser.handler
+        tape = read.tape
         topLevelValues = Self.values(in: tape, from: 0, to: tape.count)
         // yajl takes form feed and vertical tab for white space, and JSON has them nowhere.
         let spaces = text.withUnsafeBufferPointer { buffer in
             buffer.baseAddress.map { ByteScan.firstFormFeed($0, buffer.count) < buffer.count } ?? false
         }
-        if case .failed = status { isSound = false } else { isSound = !spaces || lines.areValues }
+        // Separators tell values apart (RFC 7464): one that breaks off does not go on with the next.
+        isSound = read.isJSON && (!spaces || lines.areValues) && sample.first != 0x1E
+    }
+
+    /// Reads the first `count` bytes of a text.
+    private static func parse(_ text: [UInt8], _ count: Int) -> (tape: RecordTape, isJSON: Bool) {
+        let parser = YajlParser(handler: RecordTape(maxDepth: maxDepth))
+        let status = text.withUnsafeBufferPointer { buffer in
+            let view = ByteView(buffer)[0..<count]
+            parser.handler.begin(view)
+            return parser.parse(view)
+        }
+        if case .failed = status { return (parser.handler, false) }
+        return (parser.handler, true)
     }
 
     /// The shape of the source.

@@ -61,6 +61,11 @@ package struct SourceListing: Sendable {
         sources = sources.filter { $0.key.map { seen.insert($0).inserted } ?? true }
     }
 
+    /// Says how the texts of all sources are encoded; nil to judge each by its first bytes.
+    package mutating func decode(from encoding: String?) {
+        for index in sources.indices { sources[index].encoding = encoding }
+    }
+
     /// A folder's path without what may follow or precede it.
     private static func plain(_ path: String) -> String {
         var path = path[...]

@@ -38,6 +38,7 @@ extension JobOptions {
         if model != other.model { names.append(.model) }
         if include != other.include { names.append(.include) }
         if exclude != other.exclude { names.append(.exclude) }
+        if encoding != other.encoding { names.append(.encoding) }
         if fileColumn != other.fileColumn { names.append(.fileColumn) }
         if (onBadSource ?? .stop) != (other.onBadSource ?? .stop) { names.append(.onBadSource) }
         if reading != other.reading { names.append(.reading) }

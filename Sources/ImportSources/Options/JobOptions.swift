@@ -12,6 +12,8 @@ public struct JobOptions: Sendable, Hashable, Codable {
     public var include: [String]?
     /// Globs of the files in folders, patterns and archives that are no sources; nil for none.
     public var exclude: [String]?
+    /// How the sources' texts are encoded, a name that `iconv_open(3)` knows; nil to judge by their first bytes: UTF-8, -16 or -32.
+    public var encoding: String?
     /// The name of an attribute of each record with the path of its source; nil for none.
     public var fileColumn: String?
     /// How a source is handled that is not JSON from some byte on, or damaged; nil for ``BadSourcePolicy/stop``.
@@ -91,6 +93,7 @@ public struct JobOptions: Sendable, Hashable, Codable {
         model: ModelDescription? = nil,
         include: [String]? = nil,
         exclude: [String]? = nil,
+        encoding: String? = nil,
         fileColumn: String? = nil,
         onBadSource: BadSourcePolicy? = nil,
         reading: ReadingPolicy = .found,
@@ -117,6 +120,7 @@ public struct JobOptions: Sendable, Hashable, Codable {
         self.model = model
         self.include = include
         self.exclude = exclude
+        self.encoding = encoding
         self.fileColumn = fileColumn
         self.onBadSource = onBadSource
         self.entity = entity

@@ -22,9 +22,18 @@ import ImportModel
     @usableFromInline let lastTape: UnsafeMutablePointer<RecordTape>
     // Changed in `read(line:)` only, which does not call itself: the check would take as long as a short record.
     @exclusivity(unchecked) private var tokenizer: FastRecordTokenizer
+    /// What is taken for JSON besides JSON; nil for nothing.
+    private let scope: LenientScanner.Scope?
+    /// True if the last line is nearly JSON, but not JSON.
+    package private(set) var isLenient = false
+    /// What made JSON of the last line that was not JSON.
+    package private(set) var counts = LenientCounts()
 
-    /// - Parameter maxDepth: how many containers may be inside each other, from 1.
-    package init(maxDepth: Int) {
+    /// - Parameters:
+    ///   - maxDepth: how many containers may be inside each other, from 1.
+    ///   - scope: what is taken for JSON besides JSON; nil for nothing.
+    package init(maxDepth: Int, taking scope: LenientScanner.Scope? = nil) {
+        self.scope = scope
         parser = YajlParser(handler: RecordTape(maxDepth: maxDepth))
         lastTape = parser.handlerAddress
         tokenizer = FastRecordTokenizer(maxDepth: maxDepth)
@@ -46,7 +55,23 @@ import ImportModel
     ///
     /// - Parameter line: the line with the LF that ends it, which also ends a number at the top level.
     package func read(line: ByteView) -> Outcome {
+        isLenient = false
         if tokenizer.read(line, onto: &lastTape.pointee) { return .record }
+        let outcome = parse(line)
+        guard let scope, case .malformed = outcome, let (text, scanner) = LenientScanner.scan(line, scope) else {
+            return outcome
+        }
+        let isRecord = text.withUnsafeBufferPointer { text in
+            tokenizer.read(ByteView(text), onto: &lastTape.pointee) || parse(ByteView(text)) == .record
+        }
+        guard isRecord else { return outcome }
+        lastTape.pointee.becomeLenient(nulls: scanner.nulls)
+        (isLenient, counts) = (true, scanner.counts)
+        return .record
+    }
+
+    /// Lets yajl parse a line.
+    private func parse(_ line: ByteView) -> Outcome {
         let outcome = judge(line)
         if outcome != .record { parser.restart() }
         // yajl takes form feed and vertical tab for white space, and JSON has them nowhere.
@@ -56,7 +81,6 @@ import ImportModel
         return .malformed(at: min(place, space))
     }
 
-    /// Lets yajl parse a line.
     private func judge(_ line: ByteView) -> Outcome {
         lastTape.pointee.begin(line)
         switch parser.parse(line) {

@@ -9,9 +9,9 @@ import ImportModel
     /// One token: 16 bytes.
     @usableFromInline package struct Token {
         /// The value's kind; a key is a string.
-        @usableFromInline package let kind: JSONKind
-        /// True if a string or key has a backslash.
-        @usableFromInline package let hasEscapes: Bool
+        @usableFromInline package fileprivate(set) var kind: JSONKind
+        /// True if a string or key has a backslash, or if the bytes of an object or array may be nearly JSON.
+        @usableFromInline package fileprivate(set) var hasEscapes: Bool
         /// The token's first byte; for strings and keys the first one inside of the quotes.
         @usableFromInline package let start: UInt32
         /// Its length; for strings and keys without the quotes, for containers with their brackets.
@@ -74,6 +74,22 @@ import ImportModel
         lastEnd = -1
         self.block = UnsafeRawPointer(block.base)
         blockCount = block.count
+    }
+
+    /// Says that the tokens are those of bytes that are nearly JSON.
+    ///
+    /// - Parameter nulls: where null is in them, in place of which the tape has numbers.
+    package mutating func becomeLenient(nulls: [Range<Int>]) {
+        var next = 0
+        for index in 0..<count {
+            switch tokens[index].kind {
+            case .object, .array: tokens[index].hasEscapes = true
+            case .number where next < nulls.count && Int(tokens[index].start) == nulls[next].lowerBound:
+                tokens[index].kind = .null
+                next += 1
+            default: break
+            }
+        }
     }
 
     /// Fills the tape all at once.

@@ -20,7 +20,7 @@ enum YajlErrorText {
         guard own.hasPrefix("invalid char") || own.hasPrefix("invalid string"), let byte else { return words }
         switch byte {
         case UInt8(ascii: "N"), UInt8(ascii: "I"): return "JSON has no NaN, Infinity or None; write null"
-        case UInt8(ascii: "'"): return "texts and keys are in double quotes"
+        case UInt8(ascii: "'"): return "texts and keys are in double quotes (from Python, write it with json.dumps)"
         case UInt8(ascii: "T"), UInt8(ascii: "F"), UInt8(ascii: "u"):
             return "expected true, false or null, in small letters"
         default: return words

@@ -20,6 +20,8 @@ package struct SourceDescription: Sendable, Hashable, Codable {
     package var isCompressed = false
     /// XXH3-64 of its first MiB, decompressed, in hexadecimal; nil before it was looked into.
     package var fingerprint: String?
+    /// How its text is encoded, as the job or its first bytes say; nil for UTF-8, and before it was looked into.
+    package var encoding: String?
 
     package init(
         name: String,
@@ -63,7 +65,7 @@ package struct SourceDescription: Sendable, Hashable, Codable {
     }
 
     /// Its length in bytes, where that is known before it is read.
-    package var plainSize: Int64? { isCompressed ? nil : size }
+    package var plainSize: Int64? { isCompressed || encoding != nil ? nil : size }
 }
 
 extension [SourceDescription] {

@@ -80,7 +80,7 @@ package struct SourceOpener: Sendable {
         else {
             throw ImportError(.archiveMemberNotFound, at: source.name, "the archive has no such member any more")
         }
-        (now.name, now.fingerprint) = (source.name, source.fingerprint)
+        (now.name, now.fingerprint, now.encoding) = (source.name, source.fingerprint, source.encoding)
         return now
     }
 
@@ -142,7 +142,7 @@ package struct SourceOpener: Sendable {
         let descriptor =
             source.name == "-"
             ? Descriptor(borrowing: standardInput) : try Descriptor.open(source.name, waits: false)
-        return try openPipe(descriptor, name: source.name, at: offset, interruption: interruption)
+        return try openPipe(descriptor, source, at: offset, interruption: interruption)
     }
 
     private func openRecords(
@@ -192,6 +192,19 @@ package struct SourceOpener: Sendable {
                 from: 0,
                 at: offset,
                 totalBytes: nil,
+                encoding: source.encoding,
+                name: source.name,
+                interruption: interruption
+            )
+        }
+        guard source.encoding == nil, SourceEncoding(head: head) == .utf8 else {
+            _ = file.seek(0, SEEK_SET)
+            return try SourceStream(
+                file,
+                from: 0,
+                at: offset,
+                totalBytes: nil,
+                encoding: source.encoding,
                 name: source.name,
                 interruption: interruption
             )
@@ -211,10 +224,11 @@ package struct SourceOpener: Sendable {
 
     private func openPipe(
         _ descriptor: Descriptor,
-        name: String,
+        _ source: SourceDescription,
         at offset: Int64,
         interruption: Interruption
     ) throws -> SourceStream {
+        let (name, encoding) = (source.name, source.encoding)
         let wake = try WakePipe()
         interruption.onRequest { wake.wake() }
         let pipe = PeekedStream(
@@ -227,13 +241,22 @@ package struct SourceOpener: Sendable {
                 from: 0,
                 at: offset,
                 totalBytes: nil,
+                encoding: encoding,
                 name: name,
                 interruption: interruption
             )
         }
         let origin = ArchiveStream.Origin(descriptor: descriptor, head: head, wake: wake, name: name, member: nil)
         let stream = try ArchiveStream(origin, interruption: interruption)
-        return try SourceStream(stream, from: 0, at: offset, totalBytes: nil, name: name, interruption: interruption)
+        return try SourceStream(
+            stream,
+            from: 0,
+            at: offset,
+            totalBytes: nil,
+            encoding: encoding,
+            name: name,
+            interruption: interruption
+        )
     }
 }
 

@@ -1,4 +1,4 @@
-/// The bytes of an open source, decompressed, as UTF-8 without a byte order mark.
+/// The bytes of an open source, decompressed, decoded to UTF-8, without a byte order mark.
 ///
 /// You can peek at the bytes before reading them. The stream knows its byte offset in the source.
 package final class SourceStream: ByteStream {
@@ -9,10 +9,12 @@ package final class SourceStream: ByteStream {
         package let isWhole: Bool
     }
 
-    /// The offset of the next byte in the source, in decompressed bytes from 0: 3 after a byte order mark.
+    /// The offset of the next byte in the source, in bytes of UTF-8 from 0: 3 after a byte order mark.
     package private(set) var offset: Int64
     /// The source's length in bytes; nil if it is unknown before the end (compressed, or not a file).
     package let totalBytes: Int64?
+    /// What it is decoded from; nil for UTF-8.
+    package let encoding: String?
 
     private let stream: PeekedStream
     private let interruption: Interruption
@@ -24,6 +26,7 @@ package final class SourceStream: ByteStream {
     ///   - streamOffset: the offset in the source at which `stream` begins.
     ///   - offset: the offset to continue at, at or after `streamOffset`; the bytes before it are read and skipped.
     ///   - totalBytes: the source's length, if it is known.
+    ///   - encoding: how it is encoded; nil to judge by its first bytes.
     ///   - name: the source's name for messages.
     ///   - interruption: ends every read.
     /// - Throws: `ImportError`: `.badInput` when the source is not UTF-8 or ends before `offset`.
@@ -32,12 +35,17 @@ package final class SourceStream: ByteStream {
         from streamOffset: Int64,
         at offset: Int64,
         totalBytes: Int64?,
+        encoding: String? = nil,
         name: String,
         interruption: Interruption
     ) throws {
-        self.stream = PeekedStream(stream)
+        let plain = PeekedStream(stream)
+        // Of what is decoded, nothing can be passed over.
+        self.encoding = streamOffset == 0 ? try Self.encoding(of: plain, asked: encoding, name: name) : nil
+        self.stream =
+            try self.encoding.map { PeekedStream(try DecodedStream(plain, from: $0, name: name)) } ?? plain
         self.offset = streamOffset
-        self.totalBytes = totalBytes
+        self.totalBytes = self.encoding == nil ? totalBytes : nil
         self.interruption = interruption
         if offset == 0 { try readMark(name: name) }
         try skip(to: offset, name: name)
@@ -56,20 +64,18 @@ package final class SourceStream: ByteStream {
         return count
     }
 
-    private func readMark(name: String) throws {
+    /// What a stream has to be decoded from; nil for UTF-8.
+    private static func encoding(of stream: PeekedStream, asked: String?, name: String) throws -> String? {
         let head = try stream.peek(CompressedFormat.markLength)
         if let (reason, advice) = CompressedFormat.refusal(of: head) {
             throw ImportError(.cannotDecompress, at: name, reason, advice: advice)
         }
-        let encoding = SourceEncoding(head: head)
-        guard encoding == .utf8 else {
-            throw ImportError(
-                .notUTF8,
-                at: name,
-                "is \(encoding.rawValue), but JSON is exchanged in UTF-8",
-                advice: "Convert it first: iconv -f \(encoding.rawValue) -t UTF-8, and import what that prints."
-            )
-        }
+        let found = SourceEncoding(head: head)
+        return asked ?? (found == .utf8 ? nil : found.rawValue)
+    }
+
+    private func readMark(name: String) throws {
+        let head = try stream.peek(CompressedFormat.markLength)
         guard SourceEncoding.hasMark(head) else { return }
         stream.drop(SourceEncoding.markLength)
         offset = Int64(SourceEncoding.markLength)

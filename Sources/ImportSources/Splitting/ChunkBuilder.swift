@@ -35,7 +35,10 @@ package final class ChunkBuilder {
     private let minimumEnd: Int64
     private let onSealed: (ChunkEntry) throws -> Void
 
+    /// The block that records are copied from.
     private var block: SourceBlock
+    /// The same bytes as the source has them.
+    private var sourceBlock: SourceBlock
     private var blockHasLineBreaks = false
 
     // The record that is open.
@@ -83,6 +86,7 @@ package final class ChunkBuilder {
         minimumEnd = start.minimumEnd ?? 0
         maxRecordBytes = Int64(settings.limits.maxRecordBytes)
         block = SourceBlock(emptyAt: base)
+        sourceBlock = block
         portion = writer.portion
         buffer = ChunkBuffer(usualSize: min(writer.chunkSize, writer.portion))
         buffer.line = RecordLine().within(settings.file)
@@ -117,8 +121,14 @@ package final class ChunkBuilder {
     // MARK: Blocks
 
     /// Takes the bytes that come next in the source; they stay where they are until `leaveBlock`.
-    func enterBlock(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
+    ///
+    /// - Parameters:
+    ///   - bytes: what records are copied from.
+    ///   - count: how many they are.
+    ///   - source: the same bytes as the source has them; nil if these are the source's.
+    func enterBlock(_ bytes: UnsafePointer<UInt8>, _ count: Int, source: UnsafePointer<UInt8>? = nil) {
         block = SourceBlock(bytes, at: block.base, count: count)
+        sourceBlock = SourceBlock(source ?? bytes, at: block.base, count: count)
         // What has been cut at LF has none in it.
         blockHasLineBreaks =
             settings.isUnparsed ? memchr(bytes, 0x0D, count) != nil : ByteScan.hasLineBreaks(bytes, count)
@@ -127,14 +137,30 @@ package final class ChunkBuilder {
     /// Leaves out what is behind the first `count` bytes of the block: it comes again.
     func endBlock(after count: Int) {
         block = SourceBlock(block.bytes(from: block.base), at: block.base, count: count)
+        sourceBlock = SourceBlock(sourceBlock.bytes(from: block.base), at: block.base, count: count)
+    }
+
+    /// Goes back to just after the last record: the bytes from there on come again.
+    func rewind() {
+        discardRecord()
+        outside.rewind()
+        if recordEnd >= block.base {
+            endBlock(after: Int(recordEnd - block.base))
+            leaveBlock()
+        } else {
+            boundaries.rewind()
+            block = SourceBlock(emptyAt: recordEnd)
+            sourceBlock = block
+        }
     }
 
     /// Keeps of the block what is needed later.
     func leaveBlock() {
         if hasOpenRecord { copy(to: block.end) }
         outside.leave(block)
-        boundaries.leave(block, recordEnd: recordEnd)
+        boundaries.leave(sourceBlock, recordEnd: recordEnd)
         block = SourceBlock(emptyAt: block.end)
+        sourceBlock = block
     }
 
     // MARK: Records
@@ -264,7 +290,7 @@ package final class ChunkBuilder {
     /// - Parameter offset: in this block, or in a token that this block continues with.
     /// - Returns: both.
     func lineAndColumn(at offset: Int64) -> (line: Int64, column: Int64) {
-        boundaries.lineAndColumn(at: offset, in: block)
+        boundaries.lineAndColumn(at: offset, in: sourceBlock)
     }
 
     // MARK: Chunks
@@ -313,7 +339,7 @@ package final class ChunkBuilder {
     private func seal(isLast: Bool, fault: String? = nil) throws {
         let endsWithSource = isLast && !hasReachedLimit
         var (end, sourceHash) =
-            endsWithSource ? boundaries.endWithSource(block) : boundaries.end(at: recordEnd, in: block)
+            endsWithSource ? boundaries.endWithSource(sourceBlock) : boundaries.end(at: recordEnd, in: sourceBlock)
         let paths = layout.pathRuns
         end.enclosing = endsWithSource ? "" : enclosing
         end.recordsBefore = skipLimit.recordsBefore

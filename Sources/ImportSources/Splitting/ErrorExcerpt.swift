@@ -12,6 +12,9 @@ struct ErrorExcerpt {
         recent.removeFirst(max(0, recent.count - Self.excerptLength))
     }
 
+    /// Forgets the last `count` bytes: they come again.
+    mutating func rewind(_ count: Int) { recent.removeLast(min(count, recent.count)) }
+
     /// The text around an offset, with control characters escaped.
     ///
     /// - Parameters:

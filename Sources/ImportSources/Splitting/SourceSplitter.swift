@@ -39,6 +39,14 @@ package final class SourceSplitter {
     private let matcher: RecordMatcher
     private let start: SplitPosition
     private let builder: ChunkBuilder
+    /// The offset of the stream's first byte in the source.
+    private let base: Int64
+    /// What cuts the documents, from the beginning or from where it is read anew.
+    private var documents: DocumentSplitter?
+    /// Makes JSON of what is nearly JSON, from where that was first met; nil where all is JSON so far.
+    private var lenient: LenientScanner?
+    /// The bytes after the last record, of the blocks that are gone; nil where they are too many.
+    private var unfinished: [UInt8]? = []
     private var block: [UInt8]
     private var context = ErrorExcerpt()
     /// What a block was left with, which comes again before the next one's bytes, and how many bytes are wanted then.
@@ -67,6 +75,7 @@ package final class SourceSplitter {
         self.stream = stream
         self.settings = settings
         self.start = start.position
+        self.base = base
         matcher = try RecordMatcher(settings.paths)
         block = [UInt8](repeating: 0, count: max(1, settings.blockSize))
         builder = ChunkBuilder(
@@ -100,21 +109,29 @@ package final class SourceSplitter {
             if let end = try forEachBlock({ try splitter.split($0, $1, isLast: $2) }) { return end }
             return try end { try splitter.finish(isResumed: isResumed) }
         }
-        let splitter = try DocumentSplitter(
-            builder: builder,
-            matcher: matcher,
-            maxDepth: limits.maxDepth,
-            enclosing: start.enclosing,
-            isResumed: isResumed,
-            longToken: settings.longToken
-        )
+        try beginDocuments()
         let fault = try forEachBlock { block, count, _ in
-            try splitter.split(block, count)
+            try self.documents?.split(block, count)
             return count
         }
         if let fault { return fault }
-        return try end { try splitter.finish() }
+        return try end { try documents?.finish() }
     }
+
+    /// Goes on after the last record with what cuts the documents.
+    private func beginDocuments() throws {
+        documents = try DocumentSplitter(
+            builder: builder,
+            matcher: matcher,
+            maxDepth: settings.limits.maxDepth,
+            enclosing: builder.enclosing,
+            isResumed: !isAtBeginning,
+            longToken: settings.longToken
+        )
+    }
+
+    /// True if there is no record yet.
+    private var isAtBeginning: Bool { !isResumed && builder.recordEnd == base }
 
     private var isResumed: Bool { start.byteOffset > 0 }
 
@@ -129,12 +146,12 @@ package final class SourceSplitter {
             do {
                 count = min(try stream.read(into: &block), block.count)
             } catch let error as ImportError where error.code == .badInput {
-                if let end = try takeRest(body) { return end }
+                if lenient == nil, let end = try takeRest(body) { return end }
                 if settings.badName != nil { return try finish(asBad: error.message) }
                 try builder.finishAtFault()
                 throw error
             } catch is SampleTruncation {
-                if let end = try takeRest(body) { return end }
+                if lenient == nil, let end = try takeRest(body) { return end }
                 try builder.finishAtSampleEnd()
                 return .finished
             }
@@ -167,21 +184,98 @@ package final class SourceSplitter {
     ) throws -> SplitOutcome? {
         try bytes.withUnsafeMutableBufferPointer { buffer -> SplitOutcome? in
             guard count > 0, let base = buffer.baseAddress else { return nil }
-            builder.enterBlock(base, count)
             do {
-                let used = try body(base, count, isLast)
+                let used = try cut(base, count, isLast: isLast, body)
                 context.leave(base, used)
-                builder.leaveBlock()
                 rest = Array(buffer[used..<count])
                 wanted = 2 * rest.count
             } catch let fault as ScanError {
-                return try ended(by: fault, UnsafeBufferPointer(start: base, count: count))
+                let block = UnsafeBufferPointer(start: base, count: count)
+                if var bytes = try leniently(fault, block) {
+                    return try take(&bytes, bytes.count, isLast: isLast, body)
+                }
+                return try ended(by: fault, block)
             } catch is ChunkBuilder.LimitReached {
                 try builder.finish()
                 return .finished
             }
             return nil
         }
+    }
+
+    /// Cuts one block, and leaves it.
+    ///
+    /// - Returns: how many of its bytes were cut.
+    private func cut(
+        _ bytes: UnsafeMutablePointer<UInt8>,
+        _ count: Int,
+        isLast: Bool,
+        _ body: (UnsafeMutablePointer<UInt8>, Int, Bool) throws -> Int
+    ) throws -> Int {
+        guard var scanner = lenient else {
+            builder.enterBlock(bytes, count)
+            let used = try body(bytes, count, isLast)
+            keepUnfinished(bytes, used)
+            builder.leaveBlock()
+            return used
+        }
+        let source = UnsafeBufferPointer(start: UnsafePointer(bytes), count: count)
+        var text = Array(source)
+        let used = text.withUnsafeMutableBufferPointer { scanner.scan($0, isLast: isLast) }
+        lenient = scanner
+        // Records keep what is nearly JSON; only a comment to the end of its line would go on without the line's end.
+        var records = Array(source)
+        for comment in scanner.lineComments { records.makeBlockComment(comment) }
+        try text.withUnsafeMutableBufferPointer { text in
+            try records.withUnsafeBufferPointer { records in
+                guard used > 0, let text = text.baseAddress, let records = records.baseAddress else { return }
+                builder.enterBlock(records, used, source: bytes)
+                _ = try body(text, used, isLast)
+                builder.leaveBlock()
+            }
+        }
+        return used
+    }
+
+    /// Keeps the bytes of a block after the last record, as they may have to be read anew.
+    private func keepUnfinished(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
+        guard settings.layout == .stream, settings.limits.reading == .found else { return }
+        let first = Int(builder.recordEnd - builder.blockBase)
+        if first >= 0 {
+            unfinished = Array(UnsafeBufferPointer(start: bytes + min(first, count), count: max(0, count - first)))
+        } else if let kept = unfinished?.count {
+            if kept + count > settings.limits.maxRecordBytes {
+                unfinished = nil
+            } else {
+                unfinished?.append(contentsOf: UnsafeBufferPointer(start: bytes, count: count))
+            }
+        }
+    }
+
+    /// Goes back to the last record, from which on what is nearly JSON is taken for JSON.
+    ///
+    /// - Returns: the bytes from there to the end of the block; nil if that was so already, or is not to be.
+    private func leniently(_ fault: ScanError, _ block: UnsafeBufferPointer<UInt8>) throws -> [UInt8]? {
+        guard fault.kind == .syntax, settings.layout == .stream, settings.limits.reading == .found, lenient == nil
+        else {
+            return nil
+        }
+        let first = Int(builder.recordEnd - builder.blockBase)
+        guard let kept = first < 0 ? unfinished : [] else { return nil }
+        if first < 0 {
+            context.rewind(kept.count)
+        } else if let bytes = block.baseAddress {
+            context.leave(bytes, first)
+        }
+        builder.rewind()
+        unfinished = nil
+        let isAtBeginning = isAtBeginning
+        lenient = LenientScanner(
+            isAtBeginning ? .document : .document.subtracting(.beginning),
+            isBehindValue: !isAtBeginning
+        )
+        try beginDocuments()
+        return kept + block[max(0, first)...]
     }
 
     /// Seals the last chunk if `finish` finds the source whole.
@@ -268,5 +362,19 @@ extension SourceSplitter.Settings {
             badName: skipsFaults ? name.shownPath : nil,
             fault: shape.fault
         )
+    }
+}
+
+extension [UInt8] {
+    /// Makes a block comment of a comment that goes to the end of its line.
+    ///
+    /// - Parameter range: the comment, with the LF at its end.
+    fileprivate mutating func makeBlockComment(_ range: Range<Int>) {
+        for index in range { self[index] = UInt8(ascii: " ") }
+        guard range.count >= 4 else { return }
+        self[range.lowerBound] = UInt8(ascii: "/")
+        self[range.lowerBound + 1] = UInt8(ascii: "*")
+        self[range.upperBound - 2] = UInt8(ascii: "*")
+        self[range.upperBound - 1] = UInt8(ascii: "/")
     }
 }

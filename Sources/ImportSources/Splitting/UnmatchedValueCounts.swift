@@ -40,6 +40,9 @@ struct UnmatchedValueCounts {
         sinceRecord.removeAll()
     }
 
+    /// Forgets what was counted after the last record.
+    mutating func rewind() { sinceRecord.removeAll() }
+
     /// The counts up to the last record, which are then forgotten; all counts at the end of the source.
     mutating func take(all: Bool) -> [String: Int64] {
         if all { recordEnded() }

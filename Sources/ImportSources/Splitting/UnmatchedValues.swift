@@ -52,6 +52,13 @@ struct UnmatchedValues {
         if hasNew { settle() }
     }
 
+    /// Forgets what was counted after the last record.
+    mutating func rewind() {
+        counts.rewind()
+        hasNew = false
+        text = nil
+    }
+
     /// The counts up to the last record, which are then forgotten; all counts at the end of the source.
     mutating func take(all: Bool) -> [String: Int64] { counts.take(all: all) }
 

@@ -5,6 +5,7 @@ extension MessageText {
         case sources
         case include
         case exclude
+        case encoding
         case fileColumn
         case onBadSource
         case reading

@@ -62,7 +62,7 @@ package final class StageProbe {
     /// - Returns: how many records there were, and how many tokens they had.
     /// - Throws: `ImportError` when a chunk cannot be read.
     package func parse() throws -> (records: Int, tokens: Int) {
-        let reader = ChunkReader(maxDepth: job.options.maxDepth)
+        let reader = ChunkReader(job.options)
         var (records, tokens) = (0, 0)
         for chunk in chunks {
             try reader.open(chunk)

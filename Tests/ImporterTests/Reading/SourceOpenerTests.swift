@@ -108,17 +108,42 @@ struct SourceOpenerTests {
         ("UTF-32LE", .utf32LittleEndian, [0xFF, 0xFE, 0, 0]),
         ("UTF-32BE", .utf32BigEndian, [0, 0, 0xFE, 0xFF]),
     ])
-    func namesAWideEncodingAndTheWayOut(name: String, encoding: String.Encoding, mark: [UInt8]) throws {
+    func decodesWideEncodings(name: String, encoding: String.Encoding, mark: [UInt8]) throws {
         let text = try #require("[\"é\"]".data(using: encoding))
         for head in [mark, []] {
             let path = try fixture.write(head + [UInt8](text), as: "wide.json")
-            let error = #expect(throws: ImportError.self) {
-                try opener.open(source(path), interruption: interruption)
-            }
-            #expect(error?.code == .badInput)
-            #expect(error?.message.contains(name) == true)
-            #expect(error?.advice?.contains("iconv -f \(name) -t UTF-8") == true)
+            let stream = try opener.open(source(path), interruption: interruption)
+            #expect(stream.encoding == name && stream.totalBytes == nil)
+            #expect(stream.offset == (head.isEmpty ? 0 : 3))
+            #expect(try readWholeStream(stream) == Array("[\"é\"]".utf8))
+            // Offsets count the decoded bytes.
+            let rest = try opener.open(source(path), at: stream.offset - 2, interruption: interruption)
+            #expect(try readWholeStream(rest) == Array("\"]".utf8))
         }
+    }
+
+    @Test func decodesWhatIsAskedFor() throws {
+        let text = String(repeating: "caf\u{E9} ", count: 50_000)
+        var described = try source(fixture.write([UInt8](#require(text.data(using: .isoLatin1))), as: "latin.json"))
+        described.encoding = "ISO-8859-1"
+        #expect(try readWholeStream(opener.open(described, interruption: interruption)) == Array(text.utf8))
+        let rest = try opener.open(described, at: 6, interruption: interruption)
+        #expect(try readWholeStream(rest) == Array(text.utf8.dropFirst(6)))
+        described.encoding = "WINDOW-1252"
+        let error = #expect(throws: ImportError.self) { try opener.open(described, interruption: interruption) }
+        #expect(error?.code == .usage && error?.message.contains("did you mean WINDOWS-1252?") == true)
+    }
+
+    @Test(arguments: [
+        ([0x41, 0x81, 0x20], 1, "is not SHIFT_JIS"), ([0x41, 0x42, 0x83], 2, "ends within a character"),
+    ])
+    func saysWhereAnEncodingDoesNotHold(bytes: [UInt8], place: Int64, words: String) throws {
+        var described = try source(fixture.write(bytes, as: "jis.json"))
+        described.encoding = "SHIFT_JIS"
+        let stream = try opener.open(described, interruption: interruption)
+        let error = #expect(throws: ImportError.self) { try readWholeStream(stream) }
+        #expect(error?.code == .badInput && error?.message.contains(words) == true)
+        #expect(error?.position?.byteOffset == place)
     }
 
     @Test func takesShortFilesForUTF8() throws {

@@ -85,6 +85,7 @@ struct SourceSplitterFaultTests {
                 let split = SplitCase(
                     layout: fault.layout,
                     paths: [fault.path],
+                    limits: .strict,
                     blockSize: block,
                     chunkSize: chunk
                 )
@@ -103,7 +104,7 @@ struct SourceSplitterFaultTests {
     /// A fault is the same when the split continues after the last sound record.
     @Test(arguments: faults)
     func meetsTheSameFaultAgain(_ fault: Fault) throws {
-        let split = SplitCase(layout: fault.layout, paths: [fault.path], blockSize: 5, chunkSize: 4)
+        let split = SplitCase(layout: fault.layout, paths: [fault.path], limits: .strict, blockSize: 5, chunkSize: 4)
         let first = try split.split(fault.text)
         guard let place = first.entries.last?.end else { return }
         let again = try split.split(Array(fault.text.utf8), start: place, firstOrdinal: 2)
@@ -158,10 +159,12 @@ struct SourceSplitterFaultTests {
         let streams = ["n_structure_double_array.json", "n_structure_object_with_trailing_garbage.json"]
         for name in names {
             let bytes = Array(try Data(contentsOf: URL(fileURLWithPath: directory + "/" + name)))
-            let first = try SplitCase(layout: .stream, paths: ["$"]).split(bytes)
+            let first = try SplitCase(layout: .stream, paths: ["$"], limits: .strict).split(bytes)
             // A long file of one piece and a short one of many.
             for block in bytes.count > 5000 ? [64] : [1, 2, 3, 7] {
-                let result = try SplitCase(layout: .stream, paths: ["$"], blockSize: block).split(bytes)
+                let result = try SplitCase(layout: .stream, paths: ["$"], limits: .strict, blockSize: block).split(
+                    bytes
+                )
                 #expect(result.fault?.byteOffset == first.fault?.byteOffset, "\(name), block \(block)")
                 #expect(result.fault?.message == first.fault?.message, "\(name)")
                 #expect(result.texts == first.texts, "\(name)")

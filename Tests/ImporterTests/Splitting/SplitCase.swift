@@ -39,6 +39,11 @@ final class ChunkDirectoryCheck {
     }
 }
 
+extension SplitLimits {
+    /// Only JSON is JSON.
+    static var strict: SplitLimits { SplitLimits(reading: .strict) }
+}
+
 /// How a test cuts a source.
 struct SplitCase {
     var layout = SourceShape.Layout.stream

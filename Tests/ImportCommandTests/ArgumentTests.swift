@@ -104,6 +104,8 @@ struct ArgumentTests {
         #expect(encoding == JobOptions(encoding: "latin1"))
         let strict = try parse(ImportSubcommand.self, "import a --into s --strict").job.options()
         #expect(strict == JobOptions(reading: .strict))
+        let rows = try parse(ImportSubcommand.self, "import a --into s --header-row").job.options()
+        #expect(rows == JobOptions(headerRow: true))
     }
 
     @Test func defaultsAreTheLibrarys() throws {

@@ -42,6 +42,9 @@ struct ShapeArguments: ParsableArguments {
     @Flag(help: "Accept only what JSON has, and every value as it is written.")
     var strict = false
 
+    @Flag(help: "The first record of a source names the columns of the others, which are arrays.")
+    var headerRow = false
+
     @Option(
         help: ArgumentHelp(
             "Entity (and table) of the records of sources with one record path.",
@@ -90,6 +93,7 @@ struct ShapeArguments: ParsableArguments {
             fileColumn: fileColumn,
             onBadSource: onBadSource,
             reading: strict ? .strict : .found,
+            headerRow: headerRow,
             entity: entity,
             records: records,
             skip: skip,

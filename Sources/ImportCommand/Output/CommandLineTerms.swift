@@ -37,6 +37,7 @@ extension MessageText.Setting {
         case .fileColumn: ("--file-column", "NAME")
         case .onBadSource: ("--on-bad-source", "POLICY")
         case .reading: ("--strict", nil)
+        case .headerRow: ("--header-row", nil)
         case .model: ("--model", "FILE")
         case .entity: ("--entity", "NAME")
         case .records: ("--records", "PATH")

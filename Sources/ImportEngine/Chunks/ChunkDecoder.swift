@@ -17,6 +17,8 @@ package final class ChunkDecoder {
     private var laysOutGraph: Bool
     /// Per source of the job, the index in `decoders` of each of its record paths.
     private let places: [[Int]]
+    /// Per source of the job, the names of the columns of rows at each of its record paths, where they had a header row.
+    private let columns: [[[String]]?]
     private let entities: Int
     private let layouts: DatabaseImageSchema?
     private let maxDepth: Int
@@ -34,12 +36,15 @@ package final class ChunkDecoder {
 
     /// - Parameters:
     ///   - plans: per source of the job, the plan of each of its record paths.
+    ///   - columns: per source of the job, the names of the columns of rows at each of its record paths; none where no source
+    ///     has a header row.
     ///   - entities: how many entities the job has.
     ///   - graph: the plan of its entities together, where they relate to one another.
     ///   - layouts: the tables of the images that rows go into, where their plan says so; nil where none do.
     ///   - options: the job's: how deeply a record may be nested, and what a value does that does not fit.
     package init(
         plans: [[EntityPlan]],
+        columns: [[[String]]?] = [],
         entities: Int,
         graph: GraphPlan? = nil,
         layouts: DatabaseImageSchema? = nil,
@@ -50,6 +55,7 @@ package final class ChunkDecoder {
         laysOutGraph = fastGraph != nil && layouts != nil
         let maxDepth = options.maxDepth
         reader = ChunkReader(options)
+        self.columns = columns.contains { $0 != nil } ? columns : []
         self.entities = entities
         self.layouts = layouts
         self.maxDepth = maxDepth
@@ -57,7 +63,7 @@ package final class ChunkDecoder {
         places = plans.map { plans in
             plans.map { plan in
                 if let place = decoders.firstIndex(where: { $0.plan === plan }) { return place }
-                decoders.append(RecordDecoder(plan: plan, onError: options.onError, isLossless: options.isLossless))
+                decoders.append(RecordDecoder(plan: plan, options))
                 return decoders.count - 1
             }
         }
@@ -84,11 +90,23 @@ package final class ChunkDecoder {
         self.retried = retried
         hasher = XXH3Hasher()
         isExhausted = false
+        if !columns.isEmpty { name(columns[chunk.entry.source] ?? [], of: chunk.entry.source) }
         guard committed.records > 0 else { return }
         reader.skip(committed.records)
         hash(from: 0)
         guard reader.line == committed.records, hasher.digest == committed.hash else {
             throw ImportError.sourceChanged(source)
+        }
+    }
+
+    /// Says how the columns of a source's rows are called, by its record paths.
+    private func name(_ columns: [[String]], of source: Int) {
+        let places = retried == nil ? places[source] : Array(decoders.indices)
+        for (path, place) in places.enumerated() {
+            let names = retried == nil ? columns.indices.contains(path) ? columns[path] : nil : columns.first
+            decoders[place].name(columns: names)
+            graph?.name(columns: names, of: Int(decoders[place].plan.index))
+            fastGraph?.name(columns: names, of: Int(decoders[place].plan.index))
         }
     }
 

@@ -63,6 +63,8 @@ package final class EntityPlan {
     /// The keys that lead to the slots.
     let trie: KeyPathTrie
     package let slotCount: Int
+    /// Per column of rows without a header row, the node that reads it, or -1; none where the entity reads no rows.
+    let columnNodes: [Int]
     /// The slots of each attribute, in the order in which they are tried.
     package let slots: [[Int]]
     /// What decoding asks of each attribute, for every record.
@@ -186,6 +188,8 @@ package final class EntityPlan {
         defaults = try entity.attributes.map { try Self.defaultCell(of: $0, in: entity, transformers, &defaultBytes) }
         self.defaultBytes = defaultBytes
         trie = KeyPathTrie(keys)
+        let columns = keys.compactMap { $0.keys.first.flatMap(RowColumns.index) }
+        columnNodes = trie.nodes(ofColumns: (0..<(columns.max() ?? -1) + 1).map(RowColumns.name))
         let attributes = UnsafeMutableBufferPointer<Attribute>.allocate(capacity: entity.attributes.count)
         for (place, attribute) in entity.attributes.enumerated() {
             let element = Attribute(attribute, slots: slots[place], isPlain: coercions[place].isPlain)

@@ -125,6 +125,13 @@ package final class KeyPathTrie {
         }
     }
 
+    /// The nodes of columns with these names; -1 for those that nothing reads.
+    func nodes(ofColumns names: [String]) -> [Int] {
+        names.map { name in
+            Array(name.utf8).withUnsafeBufferPointer { child(of: 0, key: ByteView($0)) }
+        }
+    }
+
     /// FNV-1a (<http://www.isthe.com/chongo/tech/comp/fnv/>), its high bits folded in.
     private static func hash(_ key: ByteView) -> Int {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325

@@ -39,7 +39,7 @@ extension RecordDecoder {
     }
 
     /// Goes on with the value of a key that leads to others.
-    private mutating func descend(_ value: Int, node: Int, isCovered: Bool, input: Input) {
+    mutating func descend(_ value: Int, node: Int, isCovered: Bool, input: Input) {
         let isRead = isCovered || trie.nodes.slot(node) >= 0
         if input.tokens[value].kind == .object {
             walk(value, node: node, isCovered: isRead, input: input)
@@ -83,6 +83,39 @@ extension RecordDecoder {
             let (path, found) = (trie.path(child), Self.repeatedKey)
             errors.append(error(.lossy, at: path, expected: "object", found: found, value, input))
         }
+    }
+
+    /// Notes which values of a row, a record that is an array, fill the slots: its columns are read as keys.
+    ///
+    /// - Returns: whether it is no row, as it has more or fewer values than there are columns.
+    @inline(never)
+    mutating func walkRow(_ input: Input) -> Bool {
+        let tokens = input.tokens
+        var values: [Int] = []
+        var value = input.root + 1
+        while value < Int(tokens[input.root].next) {
+            values.append(value)
+            value = Int(tokens[value].next)
+        }
+        if let columns, columns.count != values.count {
+            let (expected, found) = ("\(columns.count)", "\(values.count)")
+            errors.append(error(.wrongColumnCount, at: "", expected: expected, found: found, input.root, input))
+            return true
+        }
+        let isCovered = plan.recordSlot >= 0
+        for (column, value) in values.enumerated() {
+            let node = column < columnNodes.count ? columnNodes[column] : -1
+            guard node >= 0 else {
+                let name = columns?[column] ?? RowColumns.name(column)
+                if !isCovered { changes.append((.unknownKey, AttributePath(keys: [name]).description, 0)) }
+                continue
+            }
+            scratch.seen[node] = generation
+            let slot = trie.nodes.slot(node)
+            if slot >= 0 { fill(slot, value) }
+            if trie.nodes.hasChildren(node) { descend(value, node: node, isCovered: isCovered, input: input) }
+        }
+        return false
     }
 
     static let repeatedKey = "key given twice"

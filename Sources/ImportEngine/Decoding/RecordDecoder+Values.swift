@@ -50,8 +50,21 @@ extension RecordDecoder {
         }
         let token = input.tokens[index]
         if token.kind == .null { return nullCell(attribute, slot: slot, index, input, &batch) }
+        if token.kind == .object, let value = extended(index, input), plan.coercions[attribute].takes(value) {
+            if value.kind == .null {
+                note(.unwrapped, attribute)
+                return nullCell(attribute, slot: slot, index, input, &batch)
+            }
+            return cell(attribute, value.token, value, isInChunk: true, slot: slot, index, input, &batch)
+        }
         let json = token.json(in: input.line)
         return cell(attribute, json, isInChunk: true, slot: slot, index, input, &batch)
+    }
+
+    /// Counts something that a value has lost or changed, unless its record becomes a reject.
+    private mutating func note(_ notes: CoercionNotes, _ attribute: Int) {
+        scratch.notes[noteCount] = RecordScratch.Note(notes: notes, attribute: Int32(truncatingIfNeeded: attribute))
+        noteCount &+= 1
     }
 
     /// The cell of an attribute for which the record has a null.
@@ -107,12 +120,14 @@ extension RecordDecoder {
     /// What a value that is not null comes to.
     ///
     /// - Parameters:
+    ///   - extended: what it is in Extended JSON, where it was in an object.
     ///   - isInChunk: whether the token's bytes are those of the record's line, so that a text may stay where it is.
     ///   - index: the token by which an error says where it is.
     @inline(__always)
     private mutating func cell(
         _ attribute: Int,
         _ token: JSONToken,
+        _ extended: ExtendedJSON? = nil,
         isInChunk: Bool,
         slot: Int,
         _ index: Int,
@@ -123,9 +138,13 @@ extension RecordDecoder {
         var notes: CoercionNotes = []
         do {
             let value =
-                plan.attributes[attribute].isPlain
-                ? try type.coerce(token, scratch: &batch.bytes, notes: &notes)
-                : try plan.coercions[attribute].coerce(token, scratch: &batch.bytes, notes: &notes)
+                if let extended {
+                    try plan.coercions[attribute].coerce(extended, scratch: &batch.bytes, notes: &notes)
+                } else if plan.attributes[attribute].isPlain {
+                    try type.coerce(token, scratch: &batch.bytes, notes: &notes)
+                } else {
+                    try plan.coercions[attribute].coerce(token, scratch: &batch.bytes, notes: &notes)
+                }
             if !notes.isEmpty {
                 if isLossless, let loss = notes.ledgerKinds.first(where: \.isLoss) {
                     let found = loss.found(in: token.kind, type)
@@ -133,11 +152,7 @@ extension RecordDecoder {
                     let error = error(.lossy, at: path, expected: expected, found: found, index, input)
                     return misfit(error, attribute, input, &batch)
                 }
-                scratch.notes[noteCount] = RecordScratch.Note(
-                    notes: notes,
-                    attribute: Int32(truncatingIfNeeded: attribute)
-                )
-                noteCount &+= 1
+                note(notes, attribute)
             }
             switch value {
             case .null:

@@ -57,6 +57,14 @@ package struct RecordDecoder {
             return nested
         }
 
+        /// True if a token may be an object of Extended JSON: its first key begins with `$`, or with an escape.
+        @inline(__always)
+        func mayBeExtended(_ token: Int) -> Bool {
+            guard tokens[token].kind == .object, Int(tokens[token].next) > token &+ 1 else { return false }
+            let key = tokens[token &+ 1]
+            return key.hasEscapes || key.length > 0 && line[Int(key.start)] == UInt8(ascii: "$")
+        }
+
         /// The chunk's bytes up to the line's end.
         package var chunk: UnsafeBufferPointer<UInt8> {
             UnsafeBufferPointer(start: line.base - lineOffset, count: lineOffset + line.count)
@@ -92,6 +100,8 @@ package struct RecordDecoder {
     var keyScratch: [UInt8] = []
     package let onError: ErrorPolicy
     package let isLossless: Bool
+    /// True if values are taken out of the objects of Extended JSON.
+    let unwraps: Bool
     package var errors: [RecordError] = []
     /// The attributes that become null instead; of each of the other errors the record is rejected.
     package var nulled: [Int] = []
@@ -116,12 +126,19 @@ package struct RecordDecoder {
     static let parentToken = -4
     /// What nested objects have of that; nil for a record itself.
     var ownerContext: OwnerContext?
+    /// The names of the columns of rows, where they had a header row.
+    private(set) var columns: [String]?
+    /// The nodes that read the columns of rows.
+    private(set) var columnNodes: [Int]
 
-    package init(plan: EntityPlan, onError: ErrorPolicy, isLossless: Bool) {
+    /// - Parameter onError: what a value does that does not fit, where that is not what the job's options say.
+    package init(plan: EntityPlan, _ options: JobOptions, onError: ErrorPolicy? = nil) {
         self.plan = plan
         trie = plan.trie
-        self.onError = onError
-        self.isLossless = isLossless
+        columnNodes = plan.columnNodes
+        self.onError = onError ?? options.onError
+        isLossless = options.isLossless
+        unwraps = options.reading == .found
         scratch = RecordScratch(plan)
         identifiers = IdentifierGenerator(entity: plan.entity)
     }
@@ -156,7 +173,7 @@ package struct RecordDecoder {
         if plan.recordSlot >= 0 { fill(plan.recordSlot, input.root) }
         if plan.recordKeySlot >= 0, input.recordKey >= 0 { fill(plan.recordKeySlot, input.recordKey) }
         if !plan.outerKeySlots.isEmpty || !retriedKeys.isEmpty { fillKeys(input) }
-        if root.kind == .object {
+        if root.kind == .object, plan.elementSlot < 0 || extended(input.root, input) == nil {
             walk(input.root, node: 0, isCovered: plan.recordSlot >= 0, input: input)
             return false
         }
@@ -164,12 +181,29 @@ package struct RecordDecoder {
             fill(plan.elementSlot, input.root)
             return false
         }
+        if root.kind == .array, columns != nil || !columnNodes.isEmpty { return walkRow(input) }
         guard plan.recordSlot >= 0 else {
             errors.append(error(.notAnObject, at: "", expected: "object", found: root.kind.name, input.root, input))
             return true
         }
         cover(0, by: input.root, isRead: true, input)
         return false
+    }
+
+    /// Says how the columns of the rows that come next are called; nil for rows without a header row.
+    package mutating func name(columns: [String]?) {
+        guard columns != self.columns else { return }
+        self.columns = columns
+        columnNodes = columns.map { trie.nodes(ofColumns: $0) } ?? plan.columnNodes
+    }
+
+    /// The value of Extended JSON that an object is; nil where it is none, or where objects stay what they are.
+    ///
+    /// For rare tokens: it reads the object's bytes.
+    @inline(never)
+    package func extended(_ token: Int, _ input: Input) -> ExtendedJSON? {
+        guard unwraps, input.tokens[token].kind == .object else { return nil }
+        return ExtendedJSON(input.tokens[token].bytes(in: input.line))
     }
 
     /// Fills the slots of keys further out than the record's own, and of all that are beside it in a retry.

@@ -31,7 +31,7 @@ package final class ValueLocator {
         guard reader.read(line: line) == .record, reader.tape.isMember(levels: keys) else { return place.byteOffset }
         var decoder =
             decoders.removeValue(forKey: plan.index)
-            ?? RecordDecoder(plan: plan, onError: .reject, isLossless: false)
+            ?? RecordDecoder(plan: plan, JobOptions())
         defer { decoders[plan.index] = decoder }
         var byteOffset = place.byteOffset
         reader.withTokens { tokens in

@@ -1,3 +1,5 @@
+import ImportSources
+
 /// How the store's log keeps what a commit changed: as packed numbers.
 package enum MergeLogCoding {
     /// What was changed, in at most about this many bytes: where they would be more, in fewer ranges.

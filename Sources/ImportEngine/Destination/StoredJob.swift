@@ -50,11 +50,22 @@ package struct StoredJob: Sendable {
         package let shape: SourceShape
         /// Per record path the name of its entity.
         package var entities: [String]
+        /// In a retry, the names of the columns that rows had.
+        private var retriedColumns: [[String]]?
 
-        package init(description: SourceDescription, shape: SourceShape, entities: [String]) {
+        /// Per record path the names of the columns of rows that had a header row; nil where none had.
+        package var columns: [[String]]? { retriedColumns ?? shape.headers }
+
+        package init(
+            description: SourceDescription,
+            shape: SourceShape,
+            entities: [String],
+            columns: [[String]]? = nil
+        ) {
             self.description = description
             self.shape = shape
             self.entities = entities
+            retriedColumns = columns
         }
     }
 

@@ -80,7 +80,7 @@ package struct FastGraphDecoder {
         isLossless = options.isLossless
         keepsListsAtNull = options.mirror != nil
         storage = GraphDecoderStorage(
-            plan.plans.map { RecordDecoder(plan: $0, onError: .reject, isLossless: options.isLossless) }
+            plan.plans.map { RecordDecoder(plan: $0, options, onError: .reject) }
         )
         decoders = storage.decoders
         numbers = Array(repeating: 0, count: plan.nodes.count)
@@ -93,6 +93,9 @@ package struct FastGraphDecoder {
         nodes.filter { $0.isLaidOut || $0.isLaidOutByKey }.map(\.index)
             + nodes.flatMap(\.relationships).map(\.linkTable).filter { $0 >= 0 }
     }
+
+    /// Says how the columns of rows of an entity are called.
+    package func name(columns: [String]?, of entity: Int) { decoders[entity].name(columns: columns) }
 
     /// Begins a batch.
     ///
@@ -162,6 +165,7 @@ package struct FastGraphDecoder {
         _ batch: inout RowBatch
     ) -> AcceptedObject? {
         let node = nodes[entity]
+        if owner != nil, input.mayBeExtended(token) { return nil }
         let input = owner == nil ? input : input.nested(at: token, key: -1)
         let decoder = decoders + entity
         if decoder.pointee.find(input) { return nil }

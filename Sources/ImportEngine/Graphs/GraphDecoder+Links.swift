@@ -67,7 +67,7 @@ extension GraphDecoder {
             elements = members(of: token, input)
         case .token(let token):
             list = token
-            let kind = input.tokens[token].kind
+            let kind = self.kind(of: token, input)
             if kind == .null {
                 checkNull(relationship, node, token, input)
                 isEmptied = true
@@ -102,7 +102,7 @@ extension GraphDecoder {
         case .missing, .null, .members: return
         case .parts: batch.graph.operations.append(.reference(entity: relationship.destination))
         case .token(let token):
-            let kind = input.tokens[token].kind
+            let kind = self.kind(of: token, input)
             if kind == .null || kind == .array { return }
             let isObject = kind == .object || plan.nodes[relationship.destination].plan.elementSlot >= 0
             let own = Owner(row: row, node: node, relationship: relationship, index: 0, key: -1, place: -1)
@@ -193,7 +193,7 @@ extension GraphDecoder {
         // Elements that are errors are elements all the same.
         var wrong = 0
         for place in elements.indices {
-            let kind = input.tokens[elements[place].token].kind
+            let kind = self.kind(of: elements[place].token, input)
             let isElement = destination.elementSlot >= 0
             if kind == .null, elements[place].place >= 0 {
                 nullElement(relationship, node, path, elements[place].place, elements[place].token, input)

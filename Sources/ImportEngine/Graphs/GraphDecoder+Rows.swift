@@ -255,7 +255,7 @@ extension GraphDecoder {
             wrongKind(relationship, node, token, input)
             return nulls
         case .token(let token):
-            switch input.tokens[token].kind {
+            switch kind(of: token, input) {
             case .null:
                 checkNull(relationship, node, token, input)
                 return nulls
@@ -399,7 +399,13 @@ extension GraphDecoder {
     ) throws -> Cell {
         var notes: CoercionNotes = []
         let json = input.tokens[token].json(in: input.line)
-        let value = try destination.coercions[attribute].coerce(json, scratch: &batch.bytes, notes: &notes)
+        let coercion = destination.coercions[attribute]
+        let value =
+            if let extended = decoders[node].extended(token, input), coercion.takes(extended) {
+                try coercion.coerce(extended, scratch: &batch.bytes, notes: &notes)
+            } else {
+                try coercion.coerce(json, scratch: &batch.bytes, notes: &notes)
+            }
         for kind in notes.ledgerKinds {
             if isLossless, kind.isLoss {
                 let type = destination.attributes[attribute].type.rawValue

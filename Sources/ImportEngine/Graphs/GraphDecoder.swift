@@ -76,9 +76,18 @@ package final class GraphDecoder {
         isLossless = options.isLossless
         keepsListsAtNull = options.mirror != nil
         decoders = plan.nodes.map {
-            RecordDecoder(plan: $0.plan, onError: options.onError, isLossless: options.isLossless)
+            RecordDecoder(plan: $0.plan, options)
         }
     }
+
+    /// The kind of a token: of a value of Extended JSON that of the value, not that of its object.
+    package func kind(of token: Int, _ input: RecordDecoder.Input) -> JSONKind {
+        guard let value = decoders[0].extended(token, input) else { return input.tokens[token].kind }
+        return value.kind == .null ? .null : .string
+    }
+
+    /// Says how the columns of rows of an entity are called.
+    package func name(columns: [String]?, of entity: Int) { decoders[entity].name(columns: columns) }
 
     /// Says which reject is decoded next, in a retry; nil for records of an import.
     package func retry(_ record: RetriedRecords.Record?) {

@@ -6,6 +6,8 @@ extension EntityInference {
     /// The attributes that the store has, and those for what its key paths do not cover; arrays that become tables beside those
     /// that it has are in `lists` then.
     package mutating func attributes(continuing stored: ExistingEntity) -> [AttributeDescription] {
+        let first = [RowColumns.name(0)]
+        takesRows = rules.hasHeader || stored.entity.attributes.contains { $0.from.contains { $0.keys == first } }
         var own: [String: AttributeDescription] = [:]
         var columns = stored.entity.attributes.map { attribute -> AttributeDescription? in
             let kept = continued(attribute, stored)
@@ -98,7 +100,9 @@ extension EntityInference {
         var attribute = attribute
         let column = ExistingEntity.folded(attribute.column)
         if stored.untyped.contains(column) { attribute.type = columnType(path) }
-        if let rows = stored.bytes[column], statistics.paths[path].strings > 0 {
+        if let rows = stored.bytes[column], statistics.paths[path].strings > 0,
+            !statistics.paths[path].marks.contains(.data)
+        {
             let format = rows.format(ofAll: statistics.paths[path].forms)
             attribute.formats = [format.rawValue]
             add(.bytes(format), attribute.from[0])

@@ -4,7 +4,10 @@ import ImportModel
 extension EntityInference {
     package mutating func notice(_ path: Int, named name: String, type: AttributeType, from: AttributePath) {
         let seen = statistics.paths[path]
-        if let summary = identifierSummary(path, type: type), summary.isUnique {
+        let isMongo = root == EntityStatistics.record && from.keys == [InferenceNotice.mongoIdentifier]
+        if let summary = identifierSummary(path, type: type, fewest: isMongo ? 1 : Self.fewestObjects),
+            summary.isUnique, type == .uuid || IdentifierName.isLikely(name, of: self.name)
+        {
             add(.identifierCandidate(isCertain: summary.isComplete), AttributePath(keys: [name]))
         }
         let counts: [(JSONKind, Int64)] = [
@@ -53,9 +56,9 @@ extension EntityInference {
     private static let fewestObjects: Int64 = 100
 
     /// What is known of a path's values, if they could be identifiers at all.
-    private func identifierSummary(_ path: Int, type: AttributeType) -> ValueSample.Summary? {
+    private func identifierSummary(_ path: Int, type: AttributeType, fewest: Int64) -> ValueSample.Summary? {
         let seen = statistics.paths[path]
-        guard seen.sample >= 0, objectCount >= Self.fewestObjects, seen.values == objectCount, type != .date else {
+        guard seen.sample >= 0, objectCount >= fewest, seen.values == objectCount, type != .date else {
             return nil
         }
         // Not of records that are no objects, nor of numbers and strings that the store would mix.

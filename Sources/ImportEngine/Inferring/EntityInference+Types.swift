@@ -2,6 +2,14 @@ import ImportModel
 
 /// Which type a path has, and whether its objects become columns.
 extension EntityInference {
+    /// True if records are rows, whose columns are attributes: arrays of scalars, or those with a header row.
+    var areRows: Bool {
+        let record = statistics.paths[EntityStatistics.record]
+        guard root == EntityStatistics.record, takesRows, record.arrays > 0, !record.isFull else { return false }
+        if rules.hasHeader { return record.arrays + record.objects == statistics.records }
+        return record.arrays == statistics.records && !record.marks.contains(.objectElement)
+    }
+
     /// The type of a record that goes into one attribute.
     func recordType() -> AttributeType {
         let record = statistics.paths[EntityStatistics.record]
@@ -23,6 +31,7 @@ extension EntityInference {
         if seen.booleans > 0 { return seen.booleans == seen.values ? .boolean : .json }
         if seen.strings == 0 { return numberType(seen) }
         if !isText(path) { return .json }
+        if seen.marks.contains(.data) { return seen.forms.contains(.data) && seen.numbers == 0 ? .binary : .json }
         if seen.numbers > 0 { return .string }
         if seen.forms.contains(.utcInstant) { return .date }
         if seen.forms.contains(.lowercaseUUID) { return .uuid }

@@ -48,6 +48,8 @@ package struct EntityInference {
     package var isKeyed = true
     /// Objects that would have become columns, but for the number of columns.
     var isMadeJSON: Set<Int> = []
+    /// True if records that are arrays may be rows: the store has no other records of the entity.
+    var takesRows = true
     /// True if there are more arrays of objects than there may be tables.
     var hasTooManyLists = false
     package var lists: [List] = []
@@ -155,7 +157,9 @@ package struct EntityInference {
 extension EntityInference {
     /// The paths that become attributes or relationships, in order; none if the record goes into one attribute as a whole.
     private mutating func columns() -> [Column] {
-        if isOfRecords { guard statistics.paths[root].objects > 0, objectReason(root) == nil else { return [] } }
+        if isOfRecords, !areRows {
+            guard statistics.paths[root].objects > 0, objectReason(root) == nil else { return [] }
+        }
         return columns(besides: nil, count: 0)
     }
 
@@ -195,7 +199,10 @@ extension EntityInference {
             let (first, second) = (statistics.paths[$0], statistics.paths[$1])
             return (first.firstOrdinal, first.firstToken) < (second.firstOrdinal, second.firstToken)
         }
+        let leavesRows = path == EntityStatistics.record && !areRows
         for child in children {
+            let seen = statistics.paths[child]
+            if leavesRows, seen.inRows > 0, seen.inRows == seen.values + seen.nulls { continue }
             let key = statistics.key(of: child)
             var column = Column(path: child, keys: keys + [key])
             if let covered = covered?[key] {

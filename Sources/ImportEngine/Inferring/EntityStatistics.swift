@@ -34,6 +34,9 @@ package struct EntityStatistics: Sendable {
     private var members: [Member] = []
     private var visits: Int64 = 0
     private var unescapedKey: [UInt8] = []
+    /// The keys of the columns of rows: those of their header row, or as many as were met.
+    private var columnKeys: [[UInt8]] = []
+    private var hasHeader = false
 
     /// A member of an object that is being visited: the last one with its key.
     private struct Member {
@@ -51,6 +54,13 @@ package struct EntityStatistics: Sendable {
         let recordKey = PathStatistics(parent: -1, depth: 1, keyStart: 0, keyCount: 0, hash: 0)
         paths = [record] + Array(repeating: recordKey, count: keyPaths.count)
         slots = Array(repeating: 0, count: 64)
+    }
+
+    /// Says how the columns of the rows that come next are called; nil for rows without a header row.
+    package mutating func name(columns: [String]?) {
+        guard columns != nil || hasHeader else { return }
+        hasHeader = columns != nil
+        columnKeys = columns?.map { Array($0.utf8) } ?? []
     }
 
     /// Takes one record.
@@ -172,12 +182,17 @@ extension EntityStatistics {
         }
     }
 
+    /// Takes a value.
+    ///
+    /// - Returns: whether it is null.
     @inline(__always)
-    private mutating func add(_ walk: Walk, token: Int, at path: Int) {
+    @discardableResult
+    private mutating func add(_ walk: Walk, token: Int, at path: Int) -> Bool {
         let value = walk.tokens[token]
         let bytes = walk.bytes(token)
         let integer = paths[path].count(value, bytes, index: token, ordinal: walk.ordinal)
         if value.kind == .object {
+            if path != Self.record, let extended = extended(walk, token) { return add(extended, at: path) }
             addObject(walk, token: token, at: path)
         } else if value.kind == .array {
             addArray(walk, token: token, at: path)
@@ -185,6 +200,30 @@ extension EntityStatistics {
         } else if value.kind != .null, paths[path].sample >= 0 {
             sample(value.kind, bytes, hasEscapes: value.hasEscapes, integer: integer, at: path)
         }
+        return value.kind == .null
+    }
+
+    /// The value of Extended JSON that an object is; nil where it is none, or where objects stay what they are.
+    @inline(__always)
+    private func extended(_ walk: Walk, _ token: Int) -> ExtendedJSON? {
+        let key = walk.tokens[min(token + 1, walk.tokens.count - 1)]
+        guard key.hasEscapes || key.length > 0 && walk.record[Int(key.start)] == UInt8(ascii: "$"), limits.unwraps
+        else { return nil }
+        return ExtendedJSON(walk.bytes(token))
+    }
+
+    @inline(never)
+    private mutating func add(_ extended: ExtendedJSON, at path: Int) -> Bool {
+        let integer = paths[path].count(extended)
+        guard extended.kind != .null else { return true }
+        guard paths[path].sample >= 0 else { return false }
+        switch extended.kind {
+        case .text, .integer, .uuid:
+            let token = extended.token
+            sample(token.kind, token.bytes, hasEscapes: token.hasEscapes, integer: integer, at: path)
+        case .null, .double, .decimal, .date, .data: dropSample(at: path)
+        }
+        return false
     }
 
     private mutating func sample(
@@ -219,22 +258,53 @@ extension EntityStatistics {
     ///
     /// The recursion is as deep as the limits allow.
     private mutating func addArray(_ walk: Walk, token: Int, at path: Int) {
+        if path == Self.record { return addRow(walk, token: token) }
         let end = Int(walk.tokens[token].next)
         var index = token + 1
         let known: PathStatistics.Marks = [.objectElement, .otherElement]
         var marks: PathStatistics.Marks = []
         while index < end, marks != known {
-            marks.insert(walk.tokens[index].kind == .object ? .objectElement : .otherElement)
+            let isObject = walk.tokens[index].kind == .object && extended(walk, index) == nil
+            marks.insert(isObject ? .objectElement : .otherElement)
             index = Int(walk.tokens[index].next)
         }
         paths[path].marks.formUnion(marks)
-        guard path != Self.record, end > token + 1, Int(paths[path].level) < limits.arrayLevels,
+        guard end > token + 1, Int(paths[path].level) < limits.arrayLevels,
             let element = findOrInsertElement(of: path)
         else { return }
         index = token + 1
         while index < end {
             add(walk, token: index, at: element)
             index = Int(walk.tokens[index].next)
+        }
+    }
+
+    /// Takes a record that is an array: its elements as if they were under the keys of their columns, if all are scalars.
+    ///
+    /// With a header row, any value may be in a row.
+    private mutating func addRow(_ walk: Walk, token: Int) {
+        var values: [Int] = []
+        var index = token + 1
+        while index < Int(walk.tokens[token].next) {
+            values.append(index)
+            index = Int(walk.tokens[index].next)
+        }
+        let isRow = values.allSatisfy {
+            !walk.isNested($0) || walk.tokens[$0].kind == .object && extended(walk, $0) != nil
+        }
+        guard hasHeader || isRow && values.count <= limits.recordKeys else {
+            paths[Self.record].marks.insert(.objectElement)
+            return
+        }
+        while columnKeys.count < values.count { columnKeys.append(Array(RowColumns.name(columnKeys.count).utf8)) }
+        for (column, value) in values.enumerated() {
+            if walk.isNested(value) { noteNested(in: Self.record) }
+            let key = columnKeys[column]
+            guard let path = key.withUnsafeBufferPointer({ findOrInsert(ByteView($0), in: Self.record) }) else {
+                return
+            }
+            paths[path].inRows += 1
+            add(walk, token: value, at: path)
         }
     }
 
@@ -254,8 +324,7 @@ extension EntityStatistics {
             var isEmpty = true
             for index in first..<members.count {
                 let member = members[index]
-                if walk.tokens[Int(member.token)].kind != .null { isEmpty = false }
-                add(walk, token: Int(member.token), at: Int(member.path))
+                if !add(walk, token: Int(member.token), at: Int(member.path)) { isEmpty = false }
             }
             if isEmpty { paths[path].marks.insert(.emptyObject) }
         } else if paths[path].isFull {

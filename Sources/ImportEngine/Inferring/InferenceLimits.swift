@@ -36,6 +36,8 @@ package struct InferenceLimits: Sendable, Hashable {
     var sampledElements = 512
     /// How many levels of arrays are looked into: with 0, an array is a value like any other.
     var arrayLevels = 0
+    /// True if an object of Extended JSON counts as what is in it.
+    var unwraps = true
     /// Which forms of strings are looked for.
     package var forms = StringFormats.all
 

@@ -2,6 +2,9 @@ import ImportModel
 import ImportSources
 
 extension InferenceNotice {
+    /// The key of MongoDB's identifiers, which is named first.
+    static let mongoIdentifier = "_id"
+
     /// More names than these are only counted in a line.
     private static let mostNames = 8
 
@@ -18,7 +21,10 @@ extension InferenceNotice {
             }
             let key = InferenceNotice(entity: notice.entity, path: .record, finding: notice.finding)
             guard told.insert(key).inserted else { continue }
-            let alike = notices.filter { $0.entity == notice.entity && $0.finding == notice.finding }.map(\.path)
+            var alike = notices.filter { $0.entity == notice.entity && $0.finding == notice.finding }.map(\.path)
+            if let first = alike.firstIndex(where: { $0.keys == [mongoIdentifier] }) {
+                alike.insert(alike.remove(at: first), at: 0)
+            }
             lines.append(notice.line(alike, isChild: children.contains(notice.entity)))
         }
         return lines

@@ -12,9 +12,15 @@ package struct NestingRules: Sendable, Hashable {
     package var textsHaveNUL = true
     /// The attribute of the outermost key, where that is the path of the source; else nil.
     package var fileColumn: String?
+    /// How values are read as other programs write them.
+    var reading = ReadingPolicy.found
+    /// True if rows have a header row.
+    var hasHeader = false
 
     /// The limits under which records are looked at.
-    package var limits: InferenceLimits { InferenceLimits(arrayLevels: policy == .tables ? depth : 0) }
+    package var limits: InferenceLimits {
+        InferenceLimits(arrayLevels: policy == .tables ? depth : 0, unwraps: reading == .found)
+    }
 
     /// True if an array may become a table: it is one of those that are named, or one of them is within its objects.
     package func allows(_ keys: [String]) -> Bool {
@@ -95,5 +101,6 @@ package struct NestingRules: Sendable, Hashable {
 extension NestingRules {
     package init(_ options: JobOptions) {
         self.init(policy: options.nested, depth: options.nestedDepth, only: options.nestedOnly)
+        (reading, hasHeader) = (options.reading, options.headerRow)
     }
 }

@@ -39,6 +39,8 @@ package struct PathStatistics: Sendable {
         static let otherElement = Marks(rawValue: 1 << 9)
         /// A string with U+0000.
         static let stringWithNUL = Marks(rawValue: 1 << 10)
+        /// Bytes of Extended JSON.
+        static let data = Marks(rawValue: 1 << 13)
     }
 
     // Where it is.
@@ -68,6 +70,8 @@ package struct PathStatistics: Sendable {
     var fractions: Int64 = 0
     package var strings: Int64 = 0
     package var objects: Int64 = 0
+    /// How many of its values, null included, were in rows.
+    var inRows: Int64 = 0
     var arrays: Int64 = 0
     package var marks: Marks = []
     package var forms: StringFormats = .all
@@ -179,6 +183,37 @@ package struct PathStatistics: Sendable {
         return nil
     }
 
+    /// Counts a value of Extended JSON in place of the object that it was in, and gives it back if it is an integer.
+    mutating func count(_ extended: ExtendedJSON) -> Int64? {
+        objects -= 1
+        let bytes = extended.token.bytes
+        switch extended.kind {
+        case .null: nulls += 1
+        case .integer: return countNumber(bytes)
+        case .decimal:
+            fractions += 1
+            marks.insert(.exactNumber)
+        case .double:
+            fractions += 1
+            switch NumberKind(bytes) {
+            case .integer, .fraction: break
+            case .bigInteger, .exact: marks.insert(.exactNumber)
+            case .wild: marks.formUnion([.wildNumber, .exactNumber])
+            }
+        case .text:
+            forms = []
+            countString(bytes, hasEscapes: extended.token.hasEscapes)
+        case .date, .uuid, .data:
+            strings += 1
+            forms.formIntersection(
+                extended.kind == .date
+                    ? [.utcInstant, .dayAndTime] : extended.kind == .uuid ? .lowercaseUUID : .data
+            )
+            if extended.kind == .data { marks.insert(.data) }
+        }
+        return nil
+    }
+
     /// Takes what another part has seen at the same path; the bounds are not its business.
     package mutating func merge(_ other: PathStatistics) {
         nulls += other.nulls
@@ -188,6 +223,7 @@ package struct PathStatistics: Sendable {
         fractions += other.fractions
         strings += other.strings
         objects += other.objects
+        inRows += other.inRows
         arrays += other.arrays
         marks.formUnion(other.marks.subtracting([.fullObject, .closedObject]))
         forms.formIntersection(other.forms)

@@ -27,6 +27,9 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
     /// `Thu, 01 Jan 2015 15:00:00 GMT`.
     static let mail = StringFormats(rawValue: 1 << 7)
 
+    /// Bytes, of Extended JSON: no string has it.
+    package static let data = StringFormats(rawValue: 1 << 13)
+
     /// A UUID in any spelling.
     package static let uuid = StringFormats(rawValue: 1 << 8)
     /// Whole base64.
@@ -41,7 +44,7 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
     /// The forms of bytes, which are looked for where there is a BLOB column.
     package static let bytes: StringFormats = [.uuid, .base64, .base64url, .digits, .word]
     package static let all: StringFormats = [
-        .utcInstant, .lowercaseUUID, .day, .dayAndTime, .dotnet, .slashed, .weekday, .mail,
+        .utcInstant, .lowercaseUUID, .day, .dayAndTime, .dotnet, .slashed, .weekday, .mail, .data,
     ]
 
     /// The forms among `candidates` that a string has.

@@ -73,6 +73,7 @@ package final class ImportWorkers<Writers: BatchWriterFactory>: Sendable {
         do {
             let decoder = ChunkDecoder(
                 plans: bySource,
+                columns: job.sources.map(\.columns),
                 entities: plans.count,
                 graph: graph,
                 layouts: writer.layoutSchema,

@@ -64,9 +64,13 @@ package final class InferenceWorkers: Sendable {
             var byPath = names.map {
                 statistics.removeValue(forKey: $0) ?? EntityStatistics(limits: limits, keys: keys)
             }
+            let columns = sources[item.chunk.entry.source].columns
+            for path in byPath.indices { byPath[path].name(columns: columns?[path]) }
             reader.read(item.chunk.entry.records) { line in
                 guard case .record = line.content else { return true }
                 let parsed = reader.record(of: line)
+                // A row of another length is a reject.
+                if let columns, !parsed.tape.mayBeRow(columns[line.path].count, at: 2 * line.keys) { return true }
                 let path = names.firstIndex(of: names[line.path]) ?? line.path
                 byPath[path].add(
                     parsed.tape,

@@ -74,7 +74,8 @@ extension JobPlanner {
             shape = shape.with(
                 fileColumn: options.fileColumn,
                 fault: look.fault?.message,
-                encoding: look.description.encoding
+                encoding: look.description.encoding,
+                headers: look.headers
             )
             let others = own.flatMap { kinds.kinds[$0].sources }.filter { $0 != index }
             // What several have is said of the kind.
@@ -95,6 +96,13 @@ extension JobPlanner {
             announce("\(sources.count == 1 ? sources[0] : "\(sources.count) sources"): \(words)")
         }
         looks.flatMap(\.others).forEach(announce)
+        let like = looks.filter { $0.rowsLikeHeader != nil }
+        if let first = like.first, let path = first.rowsLikeHeader {
+            let sources = like.count == 1 ? first.description.displayName : "\(like.count) sources"
+            announce(
+                "\(sources): the first row at \(path) looks like a header: \(.headerRow) names the columns by it"
+            )
+        }
         return shaped
     }
 
@@ -109,6 +117,7 @@ extension JobPlanner {
         hints.hasModel = options.model != nil
         hints.isStrict = options.reading == .strict
         hints.takesAll = options.model == nil && options.entity == nil
+        hints.haveHeader = options.headerRow
         hints.areLinesNamed = isGiven || SourceNames.isOfLines(source.member ?? source.path ?? source.name)
         let detector = ShapeDetector(sample.bytes, isWhole: sample.isWhole, hints: hints)
         try checkBeginning(of: detector.text, isLines: detector.isLines, source)
@@ -147,7 +156,33 @@ extension JobPlanner {
                 )
             }
         }
+        try lookForHeaders(&look, detector, source)
         return look
+    }
+
+    /// Finds the header rows that were asked for, and says where a first row looks like one otherwise.
+    private func lookForHeaders(_ look: inout SourceLook, _ detector: ShapeDetector, _ source: SourceDescription) throws
+    {
+        let paths = try look.records.map { try RecordPath($0.path) }
+        guard options.headerRow else {
+            look.rowsLikeHeader = options.model == nil ? paths.first { detector.looksLikeHeader(at: $0) } : nil
+            return
+        }
+        let headers = try paths.map { path in
+            guard let header = detector.header(at: path) else {
+                throw ImportError(
+                    .optionsConflict,
+                    at: source.name,
+                    "the first record at \(path) is no header row: an array of names",
+                    advice: "Leave \(.headerRow) out, or say where the rows are with \(.records)."
+                )
+            }
+            return header
+        }
+        for (index, header) in headers.enumerated() {
+            look.records[index].keys = Set(header.map { BytewiseString($0) })
+        }
+        look.headers = headers
     }
 
     /// Reads each source that is one object as the store and the other sources of its entity have their records.

@@ -72,6 +72,13 @@ package struct JobPlanner {
                 advice: "Give the same, or import the sources themselves."
             )
         }
+        guard header.shapes.allSatisfy({ $0.isEmpty == true || ($0.headers != nil) == options.headerRow }) else {
+            throw ImportError(
+                .optionsConflict,
+                "\(.headerRow) is another than that of the split that made the chunks of \(chunks.directory.path)",
+                advice: "Give the same, or import the sources themselves."
+            )
+        }
         var named = options
         if options.model == nil { named.entity = options.entity ?? header.entity }
         let planner = JobPlanner(options: named, opener: opener, interruption: interruption, announce: announce)

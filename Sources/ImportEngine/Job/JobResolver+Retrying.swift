@@ -273,7 +273,8 @@ extension JobResolver {
                 StoredJob.Source(
                     description: description,
                     shape: SourceShape(layout: .stream, paths: ["$.record"]),
-                    entities: [entities[0]]
+                    entities: [entities[0]],
+                    columns: Self.columns(of: jobs.filter { plan.jobs.contains($0.id) }, entities)
                 )
             ],
             model: model,
@@ -304,6 +305,15 @@ extension JobResolver {
         options.isAtomic = false
         let change = StoredJob.Change(kind: .patch, options: options, endOffset: description.size ?? 0)
         return StoredJob(change, of: description, retry: kind, store: store)
+    }
+
+    /// The names of the columns of rows, where all of them had the same.
+    private static func columns(of jobs: [StoredJob], _ entities: [String]) -> [[String]]? {
+        let headers = jobs.flatMap(\.sources).flatMap { source in
+            zip(source.entities, source.columns ?? []).filter { entities.contains($0.0) }.map(\.1)
+        }
+        let columns = Set(headers.filter { !$0.isEmpty })
+        return columns.count == 1 ? Array(columns) : nil
     }
 
     private static func maxRecordBytes(of jobs: [StoredJob]) -> Int {
@@ -342,6 +352,7 @@ extension JobResolver {
     private static func options(of job: StoredJob, _ model: ModelDescription?) -> JobOptions {
         JobOptions(
             model: model ?? job.model.map(RemovedEntity.remove),
+            reading: job.options.reading,
             onConflict: job.options.onConflict,
             onError: job.options.onError == .stop ? .reject : job.options.onError,
             nul: job.options.nul,

@@ -1,3 +1,5 @@
+import ImportModel
+
 /// A word of a predicate, with its position in the text.
 struct PredicateToken: Sendable {
     enum Kind: Sendable, Equatable {

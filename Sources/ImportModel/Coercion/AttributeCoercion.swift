@@ -9,6 +9,9 @@ package struct AttributeCoercion: Sendable {
     package let isPlain: Bool
     private let rules: AttributeRules?
     private let replacementOfNUL: TransformerRegistry.ReplacementOfNUL?
+    /// Reads the dates and bytes of Extended JSON, whatever the format of other values; nil where the attribute has none of
+    /// these, or reads its dates from such objects itself.
+    let extended: AttributeRules?
 
     /// - Parameter transformers: those that the description may name.
     /// - Throws: `AttributeMistakes` with what is wrong, where nothing can be coerced by the description. A stored model
@@ -26,6 +29,7 @@ package struct AttributeCoercion: Sendable {
         var mistakes: [AttributeMistake] = []
         rules = needsRules ? AttributeRules(attribute, transformers: transformers, &mistakes) : nil
         guard mistakes.isEmpty else { throw AttributeMistakes(mistakes: mistakes) }
+        extended = AttributeRules(ofExtendedJSONFor: attribute, transformers: transformers)
     }
 
     /// Turns a value into the attribute's type, and looks at what the model says beyond that.

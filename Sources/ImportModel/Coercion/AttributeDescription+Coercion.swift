@@ -22,8 +22,17 @@ extension AttributeDescription {
         return try value.withToken(expecting: type) { token throws(CoercionError) in
             var scratch: [UInt8] = []
             var notes: CoercionNotes = []
+            let result: CoercedValue
+            if token.kind == .object, let value = ExtendedJSON(token.bytes), coercion.takes(value) {
+                result = try coercion.coerce(value, scratch: &scratch, notes: &notes)
+                if case .null = result, value.kind == .null, !isOptional {
+                    throw CoercionError(code: .unexpectedNull, expected: type.rawValue, found: JSONKind.null.name)
+                }
+            } else {
+                result = try coercion.coerce(token, scratch: &scratch, notes: &notes)
+            }
             let coerced: CoercedJSON
-            switch try coercion.coerce(token, scratch: &scratch, notes: &notes) {
+            switch result {
             case .null: coerced = .null
             case .integer(let value): coerced = .integer(value)
             case .real(let value): coerced = .real(value)

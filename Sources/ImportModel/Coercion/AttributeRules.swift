@@ -28,6 +28,18 @@ final class AttributeRules: Sendable {
             ? nil : ValueValidation(attribute.validation, of: coercion, &mistakes)
     }
 
+    /// The rules for dates and bytes of Extended JSON.
+    convenience init?(ofExtendedJSONFor attribute: AttributeDescription, transformers registry: TransformerRegistry) {
+        let format = DateFormat.mongo.name
+        guard attribute.type == .binary || attribute.type == .date && !attribute.formats.contains(format) else {
+            return nil
+        }
+        var (attribute, mistakes) = (attribute, [AttributeMistake]())
+        attribute.formats = [attribute.type == .date ? format : BinaryFormat.base64.rawValue]
+        attribute.transformers = []
+        self.init(attribute, transformers: registry, &mistakes)
+    }
+
     private static func chain(
         _ names: [String],
         _ registry: TransformerRegistry,

@@ -4,7 +4,9 @@
 /// time zone has rules and the year is outside of 1900 to 2099.
 package struct DateCoercion: Sendable {
     /// A date in ISO 8601, UTC where it has no zone, kept as text.
-    package static let iso8601 = DateCoercion()
+    package static let iso8601 = DateCoercion(.iso8601)
+    /// A date of MongoDB's Extended JSON, kept as text.
+    static let mongo = DateCoercion(.mongo)
 
     private let rules: Rules
     private let isWallClock: Bool
@@ -38,11 +40,11 @@ package struct DateCoercion: Sendable {
         case pattern(Int)
     }
 
-    private init() {
-        rules = Rules(formats: [.iso8601], patterns: [], zone: .utc)
+    private init(_ format: Format) {
+        rules = Rules(formats: [format], patterns: [], zone: .utc)
         isWallClock = false
         storage = .iso8601
-        beginsWithISO8601 = true
+        if case .iso8601 = format { beginsWithISO8601 = true } else { beginsWithISO8601 = false }
     }
 
     /// A coercion with these rules.

@@ -34,6 +34,8 @@ public struct CoercionError: Error, Sendable, Hashable, Codable {
         case missingValue
         /// A record that is not an object, though the entity reads attributes from one.
         case notAnObject
+        /// A row with more or fewer values than the header row has names.
+        case wrongColumnCount
         /// An identifier that is already in the store, in an import with ``ConflictPolicy/error``.
         case duplicateIdentifier
         /// A record whose row violates a constraint of the store's table: `UNIQUE`, `CHECK`, `NOT NULL`, a trigger that raises.

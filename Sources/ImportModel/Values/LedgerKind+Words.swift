@@ -10,6 +10,7 @@ extension LedgerKind {
         case .leapSecond: "leap second moved"
         case .minimumDate: "minimum date made null"
         case .respelled: "same value, other spelling"
+        case .unwrapped: "taken out of Extended JSON"
         case .transformed: "transformed"
         case .duplicateKey: "key given twice"
         case .loneSurrogate: "lone surrogate replaced"

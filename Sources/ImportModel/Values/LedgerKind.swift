@@ -7,6 +7,8 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     /// The value is stored in another spelling than the source's: a UUID in upper case, in braces, or as a URN; a date or a decimal whose
     /// text is not the canonical one; a zero without its minus.
     case respelled
+    /// The value was in an object of MongoDB's Extended JSON (`{"$oid": …}`), which is not stored.
+    case unwrapped
     /// A value transformer changed the text.
     case transformed
     /// A number has more digits than its type can store.
@@ -78,8 +80,8 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     /// True if a part of the source's value is lost, and not only spelled in another way.
     public var isLoss: Bool {
         switch self {
-        case .kindChanged, .trimmed, .respelled, .transformed, .trailingComma, .comment, .decoded, .outside, .notFound,
-            .badSource, .unknownKey,
+        case .kindChanged, .trimmed, .respelled, .unwrapped, .transformed, .trailingComma, .comment, .decoded, .outside,
+            .notFound, .badSource, .unknownKey,
             .nullElement,
             .duplicateLink, .unlinked, .unresolved, .stub, .ambiguous, .missingReference, .orphanDeleted, .orphanDenied,
             .deletionDenied, .localKept, .rowIDLost,

@@ -17,6 +17,7 @@ extension RecordError {
         case .invalidUTF8 where keyPath.isEmpty: return "is not UTF-8"
         case .recordTooLarge: return "record is too large (\(expected))"
         case .recordTooDeep: return "record is nested too deeply (\(expected))"
+        case .wrongColumnCount: return "columns: \(expected) expected, \(found) found"
         case .lossy: return "\(expected): \(found) would be lost"
         default: return "expected \(expected), found \(found)" + (value.map { " \($0)" } ?? "")
         }

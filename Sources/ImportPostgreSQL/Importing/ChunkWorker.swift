@@ -51,6 +51,7 @@ final class ChunkWorker {
             }
             return ChunkDecoder(
                 plans: bySource,
+                columns: job.sources.map(\.columns),
                 entities: model.plans.count,
                 graph: model.related?.graph,
                 options: job.options

@@ -1,5 +1,6 @@
 import ImportEngine
 import ImportModel
+import ImportSources
 
 /// The row of a record that lacks what a new object must have, while nobody knows whether its object came before it, as the
 /// store keeps it.

@@ -182,6 +182,7 @@ package final class ReplayStore {
                 isRetry
                     ? graph.plans : source.entities.compactMap { name in graph.plans.first { $0.entity.name == name } }
             },
+            columns: sources.map(\.columns),
             entities: graph.plans.count,
             graph: graph,
             options: options

@@ -108,7 +108,7 @@ package final class RejectedIdentifiers {
     /// The identifier of a record; nil where it cannot be read.
     private func key(of record: [UInt8], _ reading: Reading, recordKey: String?) throws -> RowKey? {
         let plan = reading.plan
-        var decoder = RecordDecoder(plan: plan, onError: .reject, isLossless: job.options.isLossless)
+        var decoder = RecordDecoder(plan: plan, job.options, onError: .reject)
         decoder.retriedKeys = recordKey.map { RecordKeys.keys(in: $0).reversed() } ?? []
         batch = RowBatch()
         batch.reset(entities: 1)

@@ -1,4 +1,5 @@
 import ImportEngine
+import ImportSources
 
 /// Where the records of rows are in their source.
 ///

@@ -95,7 +95,7 @@ extension ShapeDetector {
     }
 
     /// What lists of records are called, whatever the records are.
-    private static let listNames: Set = [
+    static let listNames: Set = [
         "data", "items", "results", "result", "records", "rows", "values", "value", "list", "entries", "hits",
         "response",
         "objects", "elements", "content", "docs", "documents", "features",

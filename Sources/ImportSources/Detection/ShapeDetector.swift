@@ -25,6 +25,8 @@ package struct ShapeDetector {
         package var takesAll = false
         /// True if only JSON is taken for JSON.
         package var isStrict = false
+        /// True if records are rows, the first of which has the names of their columns.
+        package var haveHeader = false
 
         package init(
             areLinesNamed: Bool = false,
@@ -214,7 +216,7 @@ package struct ShapeDetector {
     private var asCollection: Detection? {
         let all = collections
         let candidates = all.filter { $0.kind != .arrays }
-        guard let first = candidates.first else { return nil }
+        guard let first = candidates.first else { return rows(among: all) }
         if candidates.count > 1, hints.takesAll { return several(candidates, besides: all) }
         let largest = candidates.first { $0.bytes * 20 >= text.count * 19 }
         guard let chosen = candidates.count == 1 ? first : largest else { return .ambiguous(candidates) }

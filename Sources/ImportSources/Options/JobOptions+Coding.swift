@@ -42,6 +42,7 @@ extension JobOptions {
         if fileColumn != other.fileColumn { names.append(.fileColumn) }
         if (onBadSource ?? .stop) != (other.onBadSource ?? .stop) { names.append(.onBadSource) }
         if reading != other.reading { names.append(.reading) }
+        if headerRow != other.headerRow { names.append(.headerRow) }
         if entity != other.entity { names.append(.entity) }
         if records != other.records { names.append(.records) }
         if identifiers != other.identifiers { names.append(.identifier) }

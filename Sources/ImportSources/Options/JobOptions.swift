@@ -25,6 +25,12 @@ public struct JobOptions: Sendable, Hashable, Codable {
     }
     /// Only what is not the default is coded.
     private var otherReading: ReadingPolicy?
+    /// True if the first record of each record path of a source names the columns of the others, which are rows: arrays.
+    public var headerRow: Bool {
+        get { isHeaderRow ?? false }
+        set { isHeaderRow = newValue ? true : nil }
+    }
+    private var isHeaderRow: Bool?
     /// The entity of the records of a source with one record path; nil to use its file name.
     public var entity: String?
     /// The record paths; empty to detect them.
@@ -97,6 +103,7 @@ public struct JobOptions: Sendable, Hashable, Codable {
         fileColumn: String? = nil,
         onBadSource: BadSourcePolicy? = nil,
         reading: ReadingPolicy = .found,
+        headerRow: Bool = false,
         entity: String? = nil,
         records: [RecordPath] = [],
         identifiers: [String: [String]] = [:],
@@ -143,6 +150,7 @@ public struct JobOptions: Sendable, Hashable, Codable {
         self.maxDepth = maxDepth
         self.mirror = mirror
         self.reading = reading
+        self.headerRow = headerRow
     }
 
     /// The identifying attributes as the command has them: an entity and a colon before those of a named one.

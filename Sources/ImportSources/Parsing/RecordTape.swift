@@ -66,6 +66,17 @@ import ImportModel
             }
     }
 
+    /// True if the value at an index is no array, or one with this number of elements.
+    package func mayBeRow(_ elements: Int, at index: Int) -> Bool {
+        guard tokens[index].kind == .array else { return true }
+        var (token, number) = (index + 1, 0)
+        while token < Int(tokens[index].next) {
+            token = Int(tokens[token].next)
+            number += 1
+        }
+        return number == elements
+    }
+
     /// Forgets all tokens and takes `block` as the bytes that come next, all at once.
     package mutating func begin(_ block: ByteView) {
         count = 0

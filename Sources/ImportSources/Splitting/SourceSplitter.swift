@@ -352,6 +352,8 @@ extension SourceSplitter.Settings {
         skipsFaults: Bool = false
     ) throws {
         let paths = try shape.paths.map { try RecordPath($0) }
+        var limits = limits
+        if shape.headers != nil, limits.skip < .max { limits.skip += 1 }
         self.init(
             layout: shape.layout,
             paths: paths,

@@ -9,6 +9,7 @@ extension MessageText {
         case fileColumn
         case onBadSource
         case reading
+        case headerRow
         case model
         case entity
         case records

@@ -101,7 +101,8 @@ private struct SourceRecordSearch {
         guard try database.hasTable("_import_addition"),
             let number = try InsertedRowRanges.job(of: rowID, in: table, database),
             let job = try StoredJob.find(number, database),
-            job.change == nil, job.retry == nil, job.isReadableAgain, job.options.skip == 0, let model = job.model,
+            job.change == nil, job.retry == nil, job.isReadableAgain, job.options.skip == 0,
+            !job.options.headerRow, let model = job.model,
             let entity = model.entities.first(where: { $0.table.asciiLowercased == table.asciiLowercased })
         else { return nil }
         let attributes = entity.identifier.compactMap { name in entity.attributes.first { $0.name == name } }

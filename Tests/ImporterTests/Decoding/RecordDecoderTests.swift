@@ -15,7 +15,7 @@ struct RecordDecoderTests {
     private func plan() throws -> EntityPlan { try EntityPlan(attributes: Self.attributes) }
 
     private func decoder(_ plan: EntityPlan, onError: ErrorPolicy = .reject) -> RecordDecoder {
-        RecordDecoder(plan: plan, onError: onError, isLossless: false)
+        RecordDecoder(plan: plan, JobOptions(onError: onError))
     }
 
     /// The entity decides what is looked up and in what order; what the record does not mention is missing, not null.

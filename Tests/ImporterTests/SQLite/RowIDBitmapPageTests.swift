@@ -1,3 +1,4 @@
+import ImportSources
 import Importer
 import TestSupport
 import Testing

@@ -32,7 +32,7 @@ struct RowWriterTests {
                 identifier: identifier,
                 onConflict: onConflict
             )
-            decoder = RecordDecoder(plan: plan, onError: .reject, isLossless: false)
+            decoder = RecordDecoder(plan: plan, JobOptions())
             database = try DatabaseQueue()
             try database.write {
                 try $0.execute(

@@ -1,5 +1,3 @@
-import ImportModel
-
 /// Gives each child table a name of its own, in the order in which it is asked.
 ///
 /// Tables and indexes share their names, and SQLite ignores the case of ASCII letters. A name that is taken gets `_2`, `_3` …; one

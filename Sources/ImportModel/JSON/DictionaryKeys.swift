@@ -1,7 +1,7 @@
 /// Tells objects whose keys are data (ids, languages, days) from objects whose keys are names.
-struct DictionaryKeys {
+package struct DictionaryKeys {
     /// Why an object's keys look like data.
-    enum Reason: Equatable {
+    package enum Reason: Equatable {
         /// All are numbers, UUIDs or days.
         case ids
         /// All are ISO 639-1 language codes, perhaps with a region.
@@ -17,7 +17,7 @@ struct DictionaryKeys {
     ///   - members: how many members the objects had, all together.
     ///   - objects: how many objects there were.
     /// - Returns: why the keys look like data; nil if they look like names.
-    static func reason(keys: [String], members: Int64, objects: Int64) -> Reason? {
+    package static func reason(keys: [String], members: Int64, objects: Int64) -> Reason? {
         if keys.count >= 2, keys.allSatisfy(isID) { return .ids }
         if keys.count >= 4, keys.allSatisfy(isLanguage) { return .languages }
         // On average less than a fifth of the keys.

@@ -1,5 +1,3 @@
-import ImportModel
-
 /// Decimals, which are stored as texts, taken for the numbers that they are.
 package enum DecimalText {
     /// True if the text is a number as JSON has it.

@@ -1,5 +1,3 @@
-import ImportModel
-
 /// Gives each attribute a name of its own, in the order in which it is asked.
 ///
 /// SQLite takes names that differ only in the case of ASCII letters for the same, and `rowid` and its kin for the row's
@@ -8,6 +6,8 @@ package struct ColumnNames {
     private var used: Set<String> = ["rowid", "oid", "_rowid_"]
     /// The last suffix given, by name.
     private var suffixes: [String: Int] = [:]
+
+    package init() {}
 
     /// The name for the value at these keys.
     package mutating func name(for keys: [String]) -> String {

@@ -178,7 +178,7 @@ struct FetchRelationshipTests {
     )
     func givesRealFilesAgain(name: String) throws {
         let source = SharedData.path("mongodb-json-files/\(name).json")
-        let options = ["--nested", "tables", "--progress", "none"]
+        let options = ["--nested", "tables", "--strict", "--progress", "none"]
         #expect(try run([Project.importer, "import", source, "--into", store] + options).ending == .exit(0))
         #expect(try StoreContent.tables(store) == [name, "\(name)_scores"])
         try directory.write(try runImporter("model", "print", store).output, to: "model.json")

@@ -62,7 +62,7 @@ struct NestedTablesRealDataTests {
     func tablesAreThoseOfAnIndependentReading(_ source: Source) throws {
         let directory = try TemporaryDirectory()
         let paths = source.names.map { SharedData.path($0) }
-        var options = source.records.flatMap { ["--records", $0.path] } + ["--nested", "tables"]
+        var options = source.records.flatMap { ["--records", $0.path] } + ["--nested", "tables", "--strict"]
         if source.records.count < 2 { options += ["--entity", source.records[0].entity] }
         let store = directory.path("store.sqlite")
         let imported = try run([Project.importer, "import"] + paths + ["--into", store] + options)
@@ -84,7 +84,7 @@ struct NestedTablesRealDataTests {
         let printed = try run([Project.importer, "infer"] + paths + options)
         let model = try directory.write(printed.output, to: "model.json")
         let again = directory.path("again.sqlite")
-        let second = try run([Project.importer, "import"] + paths + ["--into", again, "--model", model])
+        let second = try run([Project.importer, "import"] + paths + ["--into", again, "--model", model, "--strict"])
         #expect(second.ending == .exit(0), "\(second.errorText)")
         #expect(try StoreContent.digest(again) == StoreContent.digest(store))
     }

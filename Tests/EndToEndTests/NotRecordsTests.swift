@@ -71,7 +71,7 @@ struct NotRecordsTests {
     @Test func aRowInALineOfItsOwnIsARecord() throws {
         let (result, store, directory) = try imported("[3,\"Moss\",3.5]\n")
         #expect(result.ending == .exit(0), "\(result.errorText)")
-        #expect(try StoreContent.query(store, "SELECT * FROM t") == "[3,\"Moss\",3.5]")
+        #expect(try StoreContent.query(store, "SELECT * FROM t") == "3|Moss|3.5")
         withExtendedLifetime(directory) {}
     }
 

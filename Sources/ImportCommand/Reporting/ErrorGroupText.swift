@@ -51,6 +51,8 @@ enum ErrorGroupText {
         case .invalidUTF8 where group.keyPath.isEmpty: return records("not UTF-8")
         case .recordTooLarge: return records("too large") + " (\(group.expected) are allowed)"
         case .recordTooDeep: return records("nested too deeply") + " (\(group.expected) are allowed)"
+        case .wrongColumnCount:
+            return NumberText.counted(group.count, "row") + " with \(group.found) columns (expected \(group.expected))"
         case .outOfRange: return "\(found) out of the range of \(group.expected)"
         case .lossy: return "\(found), which would be lost"
         default: return "\(found) \(instead(of: group.expected))"

@@ -33,6 +33,8 @@ extension AttributeCoercion {
         case .null, .text, .uuid, .integer, .double, .decimal:
             coerced = try coerce(value.token, scratch: &scratch, notes: &notes)
         }
+        // The spelling is that of its object.
+        if value.kind == .date { notes.remove(.respelled) }
         notes.insert(.unwrapped)
         return coerced
     }

@@ -7,11 +7,15 @@ extension ShapeDetector {
         let rows = candidates.filter { $0.kind == .arrays && $0.width > 0 }
         guard rows.count == 1, rows[0].invalidKeyOffset == nil, let first = firstRecords(at: rows[0].path).first,
             areScalars(first), case .key(let name)? = rows[0].path.steps.dropLast().last,
-            hints.haveHeader || Self.listNames.contains(name.lowercased()) && rows[0].bytes * 2 >= text.count
+            hints.haveHeader
+                || Self.listNames.contains(name.lowercased()) && (rows[0].bytes * 2 >= text.count || isSheet)
         else { return nil }
         let reason = "the only array of rows\(isWhole ? "" : " at its beginning")"
         return .found(layout: .stream, paths: [rows[0].path], reason: reason)
     }
+
+    /// True if the source is a range of values as Google Sheets writes it.
+    private var isSheet: Bool { recordKeys(at: .root).contains(BytewiseString("majorDimension")) }
 
     /// The names that the first record at a record path has for the columns of the others; nil where it is no array, and empty
     /// where there is none.

@@ -59,7 +59,7 @@ struct InferringOrderTests {
             )
             let statistics = merged(values.map(\.text), limits: limits, &random)
             var root = SlowPath()
-            for value in values { root.add(value.value) }
+            for value in values { root.add(record: value.value) }
             compare(root, statistics, path: 0, depth: 0, limits, &counts)
         }
         #expect(counts.full > 50 && counts.closed > 20, "\(counts)")
@@ -99,6 +99,19 @@ struct InferringOrderTests {
 private struct SlowPath {
     var children: [[UInt8]: SlowPath] = [:]
     var isNested = false
+
+    /// Adds a record: a row of scalars has a key for each column.
+    mutating func add(record: JSONValue) {
+        guard case .array(let values) = record else { return add(record) }
+        let areScalars = values.allSatisfy { value in
+            switch value {
+            case .object, .array: false
+            case .null, .boolean, .number, .string: true
+            }
+        }
+        guard areScalars else { return }
+        add(.object(values.enumerated().map { .init(key: "column_\($0 + 1)", value: $1) }))
+    }
 
     mutating func add(_ value: JSONValue) {
         guard case .object(let members) = value else { return }

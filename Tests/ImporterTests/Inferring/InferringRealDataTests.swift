@@ -42,7 +42,7 @@ struct InferringRealDataTests {
         #expect(entity.attribute("rating") == "string")
         #expect(entity.attribute("address") == "string")
         #expect(entity.attribute("address line 2") == "string")
-        #expect(entity.attribute("_id_$oid") == "string")
+        #expect(entity.attribute("_id") == "string")
     }
 
     @Test func eventsKeepPayloadsThatAreEverEmptyAsJSON() throws {

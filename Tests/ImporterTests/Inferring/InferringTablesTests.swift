@@ -156,10 +156,10 @@ struct InferringTablesTests {
 
     @Test func candidatesForIdentifiersOfObjectsInArraysAreSaid() throws {
         let inferred = try Self.infer(
-            (1...100).map { #"{"id":\#($0),"l":[{"k":\#($0),"r":1,"s":\#($0)},{"k":\#($0 + 100),"r":2}]}"# }
+            (1...100).map { #"{"id":\#($0),"l":[{"no":\#($0),"r":1,"s":\#($0)},{"no":\#($0 + 100),"r":2}]}"# }
         )
         let candidates = inferred.notices.filter { $0.finding == .identifierCandidate(isCertain: true) }
-        #expect(candidates.map { "\($0.entity).\($0.path)" } == ["e.id", "e_l.k"])
+        #expect(candidates.map { "\($0.entity).\($0.path)" } == ["e.id", "e_l.no"])
         #expect(inferred.entities.map(\.identifier) == [[], []])
     }
 

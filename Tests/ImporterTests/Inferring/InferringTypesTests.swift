@@ -111,7 +111,7 @@ struct InferringTypesTests {
         #expect(infer(["1", "2"]) == ["value: integer64 from "])
         #expect(infer(["1", "null", "1.5"]) == ["value: double? from "])
         #expect(infer([#""x""#]) == ["value: string from "])
-        #expect(infer(["[1]", "[]"]) == ["value: json from "])
+        #expect(infer(["[[1]]", "[]"]) == ["value: json from "])
         #expect(infer([#"{"a":1}"#, "1"]) == ["value: json from "])
         #expect(infer([#"{"a":1}"#, "null"]) == ["value: json? from "])
         #expect(infer(["{}", "{}"]) == ["value: json from "])

@@ -29,7 +29,7 @@ struct LenientScannerTests {
     /// What it leaves as it is, JSON or not.
     @Test(arguments: [
         #"["NaN",",]","//","/* */","\",]","x\\"]"#, "[,]", "[1,,]", "{,}", #"{"a":,}"#, "[NaNs]", "[xNaN]", "[1NaN]",
-        "[-NaN]",
+        "[nano]", "[in]",
         "[1,2", "[1,", "[1 /* ]", "[1/2]", "[1;2]", "x [1]", "cb [1]", "a b = [1]", "[1])x", "NULL", "",
         "{'a': None}", "[+Infinity]", "[1.Infinity]",
     ])

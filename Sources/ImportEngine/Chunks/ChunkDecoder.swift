@@ -160,9 +160,9 @@ package final class ChunkDecoder {
                 let rejects = batch.rejects.count
                 let record = reader.record(of: line)
                 defer {
-                    if keys > 0, batch.rejects.count == rejects { keyed[place, default: (0, keys)].records += 1 }
-                    if record.isLenient, batch.rejects.count == rejects {
-                        lenient[entity, default: LenientCounts()] += record.counts
+                    if keys > 0 || record.isLenient, batch.rejects.count == rejects {
+                        if keys > 0 { keyed[place, default: (0, keys)].records += 1 }
+                        if record.isLenient { lenient[entity, default: LenientCounts()] += record.counts }
                     }
                 }
                 record.withTokens { tokens in

@@ -50,15 +50,41 @@ extension RecordDecoder {
         }
         let token = input.tokens[index]
         if token.kind == .null { return nullCell(attribute, slot: slot, index, input, &batch) }
-        if token.kind == .object, let value = extended(index, input), plan.coercions[attribute].takes(value) {
+        let json = token.json(in: input.line)
+        if token.kind == .object || token.kind == .array {
+            return cell(attribute, container: json, isInChunk: true, slot: slot, index, input, &batch)
+        }
+        return cell(attribute, json, isInChunk: true, slot: slot, index, input, &batch)
+    }
+
+    /// The cell of an object or array, which may be a value of Extended JSON.
+    @inline(never)
+    private mutating func cell(
+        _ attribute: Int,
+        container json: JSONToken,
+        isInChunk: Bool,
+        slot: Int,
+        _ index: Int,
+        _ input: Input,
+        _ batch: inout RowBatch
+    ) -> Cell {
+        if json.hasEscapes {
+            // Nearly JSON: of what is made of it no byte is in the chunk.
+            var bytes: [UInt8] = []
+            JSONMinify.appendLenient(json.bytes, to: &bytes)
+            return bytes.withUnsafeBufferPointer { buffer in
+                let json = JSONToken(kind: json.kind, bytes: ByteView(buffer))
+                return cell(attribute, container: json, isInChunk: false, slot: slot, index, input, &batch)
+            }
+        }
+        if unwraps, json.kind == .object, let value = ExtendedJSON(json.bytes), plan.coercions[attribute].takes(value) {
             if value.kind == .null {
                 note(.unwrapped, attribute)
                 return nullCell(attribute, slot: slot, index, input, &batch)
             }
-            return cell(attribute, value.token, value, isInChunk: true, slot: slot, index, input, &batch)
+            return cell(attribute, value.token, value, isInChunk: isInChunk, slot: slot, index, input, &batch)
         }
-        let json = token.json(in: input.line)
-        return cell(attribute, json, isInChunk: true, slot: slot, index, input, &batch)
+        return cell(attribute, json, isInChunk: isInChunk, slot: slot, index, input, &batch)
     }
 
     /// Counts something that a value has lost or changed, unless its record becomes a reject.

@@ -87,7 +87,7 @@ package struct EntityStatistics: Sendable {
             }
         }
         tape.tokens.withUnsafeBufferPointer { tokens in
-            add(Walk(tokens: tokens, record: record, ordinal: ordinal), token: root, at: Self.record)
+            _ = add(Walk(tokens: tokens, record: record, ordinal: ordinal), token: root, at: Self.record)
         }
         records += 1
         dropRestIfFull()

@@ -31,7 +31,7 @@ package struct LenientScanner {
         package static let beginning = Scope(rawValue: 1 << 0)
         /// Its end, which may be `;` or `)`.
         package static let end = Scope(rawValue: 1 << 1)
-        /// `NaN` and `Infinity`.
+        /// `NaN`, `Infinity`, and other spellings of them.
         package static let notFinite = Scope(rawValue: 1 << 2)
         /// The separators of RFC 7464.
         package static let separators = Scope(rawValue: 1 << 3)
@@ -156,7 +156,7 @@ package struct LenientScanner {
             isInWord = false
             return index + 1
         case UInt8(ascii: "\""): isInString = true
-        case UInt8(ascii: "N"), UInt8(ascii: "I"), UInt8(ascii: "-"):
+        case UInt8(ascii: "N"), UInt8(ascii: "I"), UInt8(ascii: "n"), UInt8(ascii: "i"), UInt8(ascii: "-"):
             guard !isInWord, scope.contains(.notFinite) else { break }
             var end = index + 1
             while end < count, end - index < 10, Self.isWord(bytes[end]) { end += 1 }
@@ -179,7 +179,10 @@ package struct LenientScanner {
         return index + 1
     }
 
-    private static let notFinite = ["NaN", "Infinity", "-Infinity"].map { Array($0.utf8) }
+    /// As Python, JavaScript and the modules of Perl write them.
+    private static let notFinite = [
+        "NaN", "-NaN", "nan", "-nan", "Infinity", "-Infinity", "Inf", "-Inf", "inf", "-inf",
+    ].map { Array($0.utf8) }
 
     private static func isWord(_ byte: UInt8) -> Bool {
         switch byte {

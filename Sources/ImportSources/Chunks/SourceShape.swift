@@ -33,7 +33,9 @@ public struct SourceShape: Sendable, Hashable, Codable {
     }
 
     /// The same with what the job options and a look at the source say besides.
-    package func with(fileColumn: String?, fault: String?, encoding: String? = nil, headers: [[String]]? = nil) -> SourceShape {
+    package func with(fileColumn: String?, fault: String?, encoding: String? = nil, headers: [[String]]? = nil)
+        -> SourceShape
+    {
         var shape = self
         (shape.fileColumn, shape.fault, shape.encoding, shape.headers) = (fileColumn, fault, encoding, headers)
         return shape

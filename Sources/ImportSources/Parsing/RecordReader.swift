@@ -24,9 +24,7 @@ import ImportModel
     @exclusivity(unchecked) private var tokenizer: FastRecordTokenizer
     /// What is taken for JSON besides JSON; nil for nothing.
     private let scope: LenientScanner.Scope?
-    /// True if the last line is nearly JSON, but not JSON.
-    package private(set) var isLenient = false
-    /// What made JSON of the last line that was not JSON.
+    /// What was found in the last line that is nearly JSON.
     package private(set) var counts = LenientCounts()
 
     /// - Parameters:
@@ -45,6 +43,10 @@ import ImportModel
         _read { yield lastTape.pointee }
     }
 
+    /// True if the last line read is nearly JSON, but not JSON.
+    @inline(__always)
+    @inlinable package var isLenient: Bool { lastTape.pointee.isLenient }
+
     /// Lends the tokens of the last line read.
     @inline(__always)
     @inlinable package func withTokens(_ body: (UnsafeBufferPointer<RecordTape.Token>) -> Void) {
@@ -55,8 +57,12 @@ import ImportModel
     ///
     /// - Parameter line: the line with the LF that ends it, which also ends a number at the top level.
     package func read(line: ByteView) -> Outcome {
-        isLenient = false
-        if tokenizer.read(line, onto: &lastTape.pointee) { return .record }
+        return tokenizer.read(line, onto: &lastTape.pointee) ? .record : readSlowly(line)
+    }
+
+    /// Reads a line that is not plainly JSON.
+    @inline(never)
+    private func readSlowly(_ line: ByteView) -> Outcome {
         let outcome = parse(line)
         guard let scope, case .malformed = outcome, let (text, scanner) = LenientScanner.scan(line, scope) else {
             return outcome
@@ -66,7 +72,7 @@ import ImportModel
         }
         guard isRecord else { return outcome }
         lastTape.pointee.becomeLenient(nulls: scanner.nulls)
-        (isLenient, counts) = (true, scanner.counts)
+        counts = scanner.counts
         return .record
     }
 

@@ -28,6 +28,8 @@ import ImportModel
     @usableFromInline package private(set) var tokens: [Token]
     /// How many of them count.
     @usableFromInline package private(set) var count = 0
+    /// True if they are those of bytes that are nearly JSON.
+    @usableFromInline package private(set) var isLenient = false
     /// How many values were at the top level.
     package private(set) var values = 0
     /// Just past the last token that yajl reported, counted from the beginning of the block; -1 if there was none.
@@ -80,6 +82,7 @@ import ImportModel
     /// Forgets all tokens and takes `block` as the bytes that come next, all at once.
     package mutating func begin(_ block: ByteView) {
         count = 0
+        isLenient = false
         open.removeAll(keepingCapacity: true)
         values = 0
         lastEnd = -1
@@ -91,6 +94,7 @@ import ImportModel
     ///
     /// - Parameter nulls: where null is in them, in place of which the tape has numbers.
     package mutating func becomeLenient(nulls: [Range<Int>]) {
+        isLenient = true
         var next = 0
         for index in 0..<count {
             switch tokens[index].kind {
@@ -113,6 +117,7 @@ import ImportModel
         while true {
             if let filled = tokens.withUnsafeMutableBufferPointer({ body($0) }) {
                 count = max(0, filled)
+                isLenient = false
                 values = 1
                 return filled >= 0
             }

@@ -53,7 +53,25 @@ struct OtherProgramsTests {
         #expect(try query("SELECT CAST(record AS TEXT), byte_offset FROM _import_reject") == "{\"a\":NaN,}|11")
     }
 
-    /// A name of the first line's kind of fault makes no single object of a file of lines.
+    /// A reject for another reason is written to a repair file as JSON, and is accepted once it is repaired.
+    @Test func aRejectIsRepairedAsJSON() throws {
+        let model = """
+            {"entities": {"t": {"attributes": {"n": {"type": "integer64"}, "x": {"type": "double", "optional": true}}}}}
+            """
+        let lines = "{\"n\":1,\"x\":NaN,}\n{\"n\":\"two\",\"x\":NaN,}\n"
+        let result = try imported(lines, as: "t.ndjson", "--model", directory.write(model, to: "model.json"))
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        let repairs = directory.path("repairs.ndjson")
+        #expect(try run([Project.importer, "rejects", store, "--to", repairs]).ending == .exit(0))
+        let text = try String(contentsOf: URL(filePath: repairs), encoding: .utf8)
+        #expect(text.contains("\"record\": {\"n\":\"two\",\"x\":null}"), "\(text)")
+        try directory.write(text.replacing("\"two\",\"x\"", with: "2,\"x\""), to: "repairs.ndjson")
+        let retry = try run([Project.importer, "retry", store, repairs])
+        #expect(retry.ending == .exit(0), "\(retry.errorText)")
+        #expect(try query("SELECT n, x IS NULL FROM t ORDER BY n") == "1|1\n2|1")
+    }
+
+    /// Lines stay lines, whichever of them is broken.
     @Test func theFirstLineMayBeBroken() throws {
         let result = try imported("{\"a\":1}TRAILER\n{\"a\":2}\n{\"a\":3}\n{\"a\":4}\n", as: "t.json")
         #expect(result.ending == .exit(0), "\(result.errorText)")

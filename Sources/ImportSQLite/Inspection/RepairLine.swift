@@ -8,11 +8,12 @@ import ImportSources
 /// Made and used by one thread.
 final class RepairLineWriter {
     private let reader = RepairLine.makeReader()
+    private let lenientReader = RecordReader(maxDepth: 100_001, taking: .record)
 
     /// Appends the reject's line, with the LF that ends it.
     ///
-    /// Under `record` are the record's bytes as they are; where they are not JSON, or only the first of them are kept,
-    /// they are a JSON string.
+    /// Under `record` are the record's bytes as they are, or what was imported for JSON in their place. Where they are not JSON, or
+    /// only the first of them are kept, they are a JSON string.
     func append(_ reject: StoreInspection.Reject, to bytes: inout [UInt8]) {
         var head = "{\"reject\": \(reject.number), \"job\": \(reject.job), \"entity\": \(quoted(reject.entity))"
         head += ", \"source\": \(quoted(reject.source)), \"byte_offset\": \(reject.byteOffset)"
@@ -28,6 +29,10 @@ final class RepairLineWriter {
         bytes += (head + ", \"record\": ").utf8
         if !reject.isPartial, RepairLine.isJSON(reject.record, reader) {
             bytes += reject.record
+        } else if !reject.isPartial, !reject.errors.contains(where: { $0.code == .malformed }),
+            RepairLine.isJSON(reject.record, lenientReader)
+        {
+            reject.record.withUnsafeBufferPointer { JSONMinify.appendLenient(ByteView($0), to: &bytes) }
         } else {
             bytes += quoted(RepairLine.text(of: reject.record)).utf8
         }

@@ -145,6 +145,21 @@ struct RowArrayTests {
         withExtendedLifetime(directory) {}
     }
 
+    /// Sources without a row, or with none but a header, have no records.
+    @Test func sourcesMayHaveNoRows() throws {
+        let files = [("rows-1.json", "[]"), ("rows-2.json", " "), ("rows-3.json", #"[["a","b"]]"#)]
+        let (result, store, directory) = try imported(
+            files + [("rows-4.json", #"[["a","b"],[1,2]]"#)],
+            "--header-row"
+        )
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(try StoreContent.query(store, "SELECT a, b FROM rows") == "1|2")
+        let alone = try imported([("rows.json", #"[["a","b"]]"#)], "--header-row")
+        #expect(alone.result.ending == .exit(0), "\(alone.result.errorText)")
+        #expect(try StoreContent.query(alone.store, "SELECT count(*) FROM rows") == "0")
+        withExtendedLifetime(directory) {}
+    }
+
     /// Many rows in many chunks, some of another length: what is stored is what the source has.
     @Test func rowsOfManyChunks() throws {
         let rows = (1...3_000).map { $0 % 100 == 0 ? "[\($0)]" : "[\($0),\"x\($0 % 7)\",\(Double($0) / 4)]" }

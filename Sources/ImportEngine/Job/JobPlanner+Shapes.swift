@@ -71,11 +71,12 @@ extension JobPlanner {
                 shape = SourceShape(layout: .stream, paths: [first.path], isEmpty: true)
                 if let name = names.first { entities = [name] }
             }
+            let headers = shape.paths.indices.map { look.headers.indices.contains($0) ? look.headers[$0] : [] }
             shape = shape.with(
                 fileColumn: options.fileColumn,
                 fault: look.fault?.message,
                 encoding: look.description.encoding,
-                headers: look.headers
+                headers: options.headerRow ? headers : nil
             )
             let others = own.flatMap { kinds.kinds[$0].sources }.filter { $0 != index }
             // What several have is said of the kind.
@@ -169,11 +170,11 @@ extension JobPlanner {
             return
         }
         let headers = try paths.map { path in
-            guard let header = detector.header(at: path) else {
+            guard let header = detector.header(at: path), !header.isEmpty || detector.isWhole else {
                 throw ImportError(
                     .optionsConflict,
                     at: source.name,
-                    "the first record at \(path) is no header row: an array of names",
+                    "the first record at \(path) is no header row, an array of names\(detector.isWhole ? "" : ", or not in the first MiB")",
                     advice: "Leave \(.headerRow) out, or say where the rows are with \(.records)."
                 )
             }

@@ -12,8 +12,8 @@ package struct SourceLook {
     package var records: [SourceKinds.Records] = []
     /// The keys of that object.
     package var documentKeys: Set<BytewiseString> = []
-    /// Per record path the names of its rows' columns, where they are in a header row.
-    package var headers: [[String]]?
+    /// Per record path the names of its rows' columns, where they are in a header row; empty where there is no row.
+    package var headers: [[String]] = []
     /// Where the first row looks like a header row that was not asked for.
     package var rowsLikeHeader: RecordPath?
     /// How else the source could be read, in words.

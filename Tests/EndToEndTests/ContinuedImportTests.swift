@@ -84,7 +84,8 @@ struct ContinuedImportTests {
     @Test(arguments: [
         ("{\"v\":{\"a\":1}}", "{\"v\":{}}\n{\"v\":{\"a\":2,\"b\":3}}", "1|\n|\n2|3"),
         ("{\"v\":{\"a\":1}}\n{\"v\":5}", "{\"v\":{\"a\":2}}", "{\"a\":1}\n5\n{\"a\":2}"),
-        ("[1]\n[2]", "{\"a\":1}", "[1]\n[2]\n{\"a\":1}"),
+        ("[[1]]\n[[2]]", "{\"a\":1}", "[[1]]\n[[2]]\n{\"a\":1}"),
+        ("[1]\n[2]", "[3]", "1\n2\n3"),
     ])
     func keepsTheStoresKeyPaths(first: String, second: String, expected: String) throws {
         #expect(try night(first + "\n").ending == .exit(0))

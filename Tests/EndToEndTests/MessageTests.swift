@@ -136,7 +136,8 @@ struct MessageTests {
             "--records",
             "$[*]",
             "--entity",
-            "n"
+            "n",
+            "--strict"
         )
         #expect(result.ending == .exit(65))
         #expect(result.errorText.contains(words), "\(result.errorText)")

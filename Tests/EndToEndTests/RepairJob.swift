@@ -27,7 +27,10 @@ struct RepairJob {
         store = directory.path("store.sqlite")
         exported = directory.path("fix.ndjson")
         edited = directory.path("edited.ndjson")
-        options = ["--strict", "--max-record-bytes", "2000", "--model", try directory.write(Self.model(shape), to: "model.json")]
+        options = [
+            "--strict", "--max-record-bytes", "2000", "--model",
+            try directory.write(Self.model(shape), to: "model.json"),
+        ]
         try Self.check("make", shape.rawValue, "\(count)", directory.path)
         let result = try run([Project.importer, "import", directory.path("broken.json"), "--into", store] + options)
         try #require(result.ending == .exit(0), "\(result.errorText)")

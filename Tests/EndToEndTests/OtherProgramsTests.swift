@@ -71,6 +71,23 @@ struct OtherProgramsTests {
         #expect(try query("SELECT n, x IS NULL FROM t ORDER BY n") == "1|1\n2|1")
     }
 
+    /// What is nearly JSON within a value of Extended JSON does not hide the value.
+    @Test func aCommentHidesNoValue() throws {
+        let records = [
+            "{\"id\":{\"$oid\":/*c*/\"a\"},\"n\":{/*}*/\"$numberLong\":\"5\",},\"x\":{\"$numberDouble\":\"NaN\"}}",
+            "{\"id\":{\"$oid\":\"b\"},\"n\":{\"$numberLong\":\"6\"/**/},\"x\":{\"$numberDouble\":\"1.5\"}}",
+        ]
+        let result = try imported("[\(records.joined(separator: ","))]", as: "t.json", "--identifier", "id")
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(try query("SELECT id, n, x FROM t ORDER BY id") == "a|5|\nb|6|1.5")
+        #expect(try query("SELECT count FROM _import_ledger WHERE kind = 'notFinite'") == "1")
+        let exact = try imported(records[0] + "\n", as: "l.ndjson", "--lossless")
+        #expect(try query("SELECT count(*) FROM _import_reject") == "1", "\(exact.outputText)")
+        let one = "{\"_id\":{\"$oid\":\"1\"},\"name\":\"n\",\"refs\":[{\"$oid\":\"q\"},{\"$oid\":\"r\"}]}"
+        #expect(try imported(one, as: "o.json").ending == .exit(0))
+        #expect(try query("SELECT _id, name FROM o") == "1|n")
+    }
+
     /// Lines stay lines, whichever of them is broken.
     @Test func theFirstLineMayBeBroken() throws {
         let result = try imported("{\"a\":1}TRAILER\n{\"a\":2}\n{\"a\":3}\n{\"a\":4}\n", as: "t.json")

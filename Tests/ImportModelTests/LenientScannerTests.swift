@@ -20,7 +20,7 @@ struct LenientScannerTests {
         ("[1,2,]", "[1,2 ]"), (#"{"a":1 , }"#, #"{"a":1   }"#), ("[1,/* c */\n]", "[1        \n]"),
         ("[1 // c\n,2]", "[1     \n,2]"), ("/**/[1]//", "    [1]  "), ("\u{1E}{}\n\u{1E}[]\n", " {}\n []\n"),
         (")]}'\n[1]", "    \n[1]"), ("window.YTD.tweets.part0 = [1]", "                          [1]"),
-        ("var x =\n[1];\n", "       \n[1] \n"), ("cb([1]);", "   [1]  "), ("$.x=[1]", "    [1]"),
+        ("var x =\n[1];\n", "       \n[1] \n"), ("cb([1]);", "   [1]  "), ("$.x=[1]", "    [1]"), ("/**/cb([1])", "       [1] "),
     ])
     func makesJSON(text: String, json: String) {
         #expect(Self.scanned(text).text == json)

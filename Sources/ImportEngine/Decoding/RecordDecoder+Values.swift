@@ -79,7 +79,12 @@ extension RecordDecoder {
         }
         if unwraps, json.kind == .object, let value = ExtendedJSON(json.bytes), plan.coercions[attribute].takes(value) {
             if value.kind == .null {
-                note(.unwrapped, attribute)
+                if value.isNotFinite, isLossless {
+                    let (path, expected) = (plan.slotPaths[slot], plan.attributes[attribute].type.rawValue)
+                    let error = error(.lossy, at: path, expected: expected, found: "no finite number", index, input)
+                    return misfit(error, attribute, input, &batch)
+                }
+                note(value.isNotFinite ? [.unwrapped, .notFinite] : .unwrapped, attribute)
                 return nullCell(attribute, slot: slot, index, input, &batch)
             }
             return cell(attribute, value.token, value, isInChunk: isInChunk, slot: slot, index, input, &batch)

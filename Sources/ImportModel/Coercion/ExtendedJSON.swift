@@ -27,8 +27,10 @@ package struct ExtendedJSON {
     package let kind: Kind
     /// The value within: a number, a string, or null; of a date the object as a whole.
     package let token: JSONToken
+    /// True if it is null in place of a number that is not finite.
+    package let isNotFinite: Bool
 
-    /// Reads an object, of which the bytes are valid JSON; nil if it is no such value.
+    /// Reads an object, of which the bytes are JSON, which may have comments; nil if it is no such value.
     package init?(_ object: ByteView) {
         guard Self.beginsLikeOne(object) else { return nil }
         var members = JSONMembers(object)
@@ -43,12 +45,16 @@ package struct ExtendedJSON {
         }
         guard let found else { return nil }
         (kind, token) = found
+        isNotFinite = kind == .null && first.value.kind == .string
     }
 
     /// True if an object's first key begins with `$`, or with an escape.
     private static func beginsLikeOne(_ object: ByteView) -> Bool {
         var index = 1
-        while index < object.count, JSONSyntax.isWhiteSpace(object[index]) { index += 1 }
+        while index < object.count, JSONSyntax.isWhiteSpace(object[index]) || object[index] == UInt8(ascii: "/") {
+            let isSpace = JSONSyntax.isWhiteSpace(object[index])
+            index = isSpace ? index + 1 : JSONSyntax.endOfComment(in: object, at: index)
+        }
         guard index + 1 < object.count, object[index] == UInt8(ascii: "\"") else { return false }
         return object[index + 1] == UInt8(ascii: "$") || object[index + 1] == UInt8(ascii: "\\")
     }

@@ -1,4 +1,4 @@
-/// Walks the members of an object of valid JSON without decoding anything.
+/// Walks the members of an object of JSON, which may have comments, without decoding anything.
 struct JSONMembers {
     private let bytes: ByteView
     private var index = 1
@@ -40,9 +40,17 @@ struct JSONMembers {
         }
     }
 
-    /// Passes over white space and one kind of punctuation.
+    /// Passes over white space, comments and one kind of punctuation.
     private mutating func skip(_ mark: Unicode.Scalar) {
-        while index < bytes.count, bytes[index] <= 0x20 || bytes[index] == UInt8(ascii: mark) { index += 1 }
+        while index < bytes.count {
+            if bytes[index] == UInt8(ascii: "/") {
+                index = JSONSyntax.endOfComment(in: bytes, at: index)
+            } else if bytes[index] <= 0x20 || bytes[index] == UInt8(ascii: mark) {
+                index += 1
+            } else {
+                return
+            }
+        }
     }
 
     private func endOfContainer(at start: Int) -> Int {
@@ -52,6 +60,9 @@ struct JSONMembers {
             switch bytes[index] {
             case UInt8(ascii: "\""):
                 index = JSONSyntax.endOfString(in: bytes, at: index)
+                continue
+            case UInt8(ascii: "/"):
+                index = JSONSyntax.endOfComment(in: bytes, at: index)
                 continue
             case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
@@ -65,6 +76,7 @@ struct JSONMembers {
     }
 
     private static func endsScalar(_ byte: UInt8) -> Bool {
-        byte <= 0x20 || byte == UInt8(ascii: ",") || byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]")
+        byte <= 0x20 || byte == UInt8(ascii: ",") || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "}")
+            || byte == UInt8(ascii: "]")
     }
 }

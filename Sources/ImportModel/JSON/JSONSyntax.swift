@@ -18,4 +18,21 @@ enum JSONSyntax {
         }
         return json.count
     }
+
+    /// The offset just past the comment that begins at `index`, or the end if it is not closed; past `index` where there is none.
+    static func endOfComment(in json: ByteView, at index: Int) -> Int {
+        guard index + 1 < json.count else { return json.count }
+        switch json[index + 1] {
+        case UInt8(ascii: "/"):
+            return json.buffer[(index + 2)...].firstIndex(of: 0x0A) ?? json.count
+        case UInt8(ascii: "*"):
+            var end = index + 2
+            while end + 1 < json.count {
+                if json[end] == UInt8(ascii: "*"), json[end + 1] == UInt8(ascii: "/") { return end + 2 }
+                end += 1
+            }
+            return json.count
+        default: return index + 1
+        }
+    }
 }

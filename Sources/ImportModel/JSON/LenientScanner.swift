@@ -125,7 +125,7 @@ package struct LenientScanner {
             isInWord = false
             return index + 1
         }
-        if scope.contains(.beginning) {
+        if scope.contains(.beginning), byte != UInt8(ascii: "/") {
             guard let end = prefix(bytes, index, count, isLast) else { return nil }
             scope.remove(.beginning)
             if end > index { return end }

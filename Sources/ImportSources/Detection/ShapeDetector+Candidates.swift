@@ -87,11 +87,20 @@ extension ShapeDetector {
     /// True if this is an array, and more than half of its elements are objects.
     package func isArrayOfObjects(_ value: Int) -> Bool { isArray(value, of: .object) }
 
-    /// True if this is an array, and more than half of its elements are of a kind.
+    /// True if this is an array, and more than half of its elements are of a kind; values of Extended JSON are no objects.
     private func isArray(_ value: Int, of kind: JSONKind) -> Bool {
         guard tape.tokens[value].kind == .array else { return false }
         let elements = children(of: value, limit: Self.judgedChildren)
-        return elements.count { tape.tokens[$0].kind == kind } * 2 > elements.count
+        return elements.count { tape.tokens[$0].kind == kind && !isExtended($0) } * 2 > elements.count
+    }
+
+    /// True if an object is a value of Extended JSON.
+    private func isExtended(_ value: Int) -> Bool {
+        let token = tape.tokens[value]
+        guard token.kind == .object, token.next != 0, token.length > 0, !hints.isStrict else { return false }
+        return text.withUnsafeBufferPointer {
+            ExtendedJSON(ByteView($0)[Int(token.start)..<Int(token.start + token.length)]) != nil
+        }
     }
 
     /// What lists of records are called, whatever the records are.

@@ -14,7 +14,7 @@ struct ImporterCommand: ParsableCommand {
             importer rejects people.sqlite              # rejected records, and why
 
             SOURCE is a path, or - for standard input. Arrays, NDJSON, concatenated values and documents with \
-            records inside are told apart by themselves; gzip, zstd, xz, bzip2, zip and tar are decompressed.
+            records inside are recognized; gzip, zstd, xz, bzip2, zip and tar are decompressed.
 
             Results go to standard output, progress and messages to standard error.
             Exit codes: 0 done; 64 usage; 65 bad input data, or nothing accepted; 66 no such input; 69 no server; \

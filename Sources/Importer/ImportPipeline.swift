@@ -396,7 +396,7 @@ public final class ImportPipeline: Sendable {
 
     private func check(_ destination: some RecordDestination) throws {
         try destination.check()
-        if case .sources = request { return }
+        if case .sources = request { return try (destination as? SQLiteDestination)?.checkFolder() ?? () }
         guard destination.exists else { throw ImportError.noStore(at: store) }
     }
 

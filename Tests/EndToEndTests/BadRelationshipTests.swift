@@ -236,6 +236,6 @@ struct BadRelationshipTests {
         ]
         let refused = try run([Project.importer] + arguments + ["--progress", "none"])
         #expect(refused.ending == .exit(65))
-        #expect(try runImporter("rejects", small).outputText.contains("at most 1048576 bytes"))
+        #expect(try runImporter("rejects", small).outputText.contains("at most 1,048,576 bytes"))
     }
 }

@@ -92,7 +92,7 @@ struct ConstraintTests {
             errors == """
                 email|a value that no other row has|UNIQUE constraint failed: person.email|1
                 |a record that passes CHECK age >= 0|CHECK constraint failed: age >= 0|1
-                |what the table's triggers ask for: it's bad|a record that they refuse|1
+                |what the table's triggers require: it's bad|a record that they refuse|1
                 name|a value (NOT NULL)|NOT NULL constraint failed: person.name|1
                 """
         )

@@ -135,7 +135,9 @@ struct CoreDataFileTests {
         #expect(result.ending == .exit(65))
         #expect(result.errorText.contains("It has: M, M 2, M 10."), "\(result.errorText)")
         let lost = try folder("Lost", versions, current: "M 3.xcdatamodel", in: directory)
-        #expect(try runImporter("model", "convert", lost).errorText.contains("names M 3.xcdatamodel, which it has not"))
+        #expect(
+            try runImporter("model", "convert", lost).errorText.contains("names M 3.xcdatamodel, which does not exist")
+        )
         // A name is one of those in the folder, and no path.
         for name in ["../Marked.xcdatamodeld/M", "M 3", ""] {
             let result = try runImporter("model", "convert", "\(marked):\(name)")

@@ -87,7 +87,7 @@ struct ErrorLimitTests {
         let command = try Self.command(directory, text, [])
         let stopped = try run(command)
         #expect(stopped.ending == .exit(65))
-        #expect(stopped.errorText.contains("probably the wrong model"))
+        #expect(stopped.errorText.contains("records were all rejected"))
         let resumed = try runImporter("resume", directory.path("s.sqlite"), "--max-errors", "none")
         #expect(resumed.ending == .exit(0), "\(resumed.errorText)")
         let whole = try TemporaryDirectory()

@@ -90,7 +90,7 @@ struct ErrorTests {
         #expect(try groups == Self.recounted(runImporter("rejects", store, "--json").output))
         #expect(try groups == Self.reported(runImporter("status", store, "--json").output))
         let summary = try runImporter("status", store).outputText
-        #expect(summary.contains("\nWhat did not fit\n  `"))
+        #expect(summary.contains("\nErrors\n  `"))
         #expect(try runImporter("verify", store).outputText.contains("the groups count every error"))
     }
 

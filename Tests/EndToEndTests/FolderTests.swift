@@ -72,7 +72,7 @@ struct FolderTests {
         try directory.write("{\"n\":1,\"t\":\"new\"}\n", to: "f/0.ndjson")
         let result = try importing(options + small)
         #expect(result.ending == .exit(0), "\(result.errorText)")
-        #expect(result.errorText.contains("left for another import") && result.errorText.contains("0.ndjson"))
+        #expect(result.errorText.contains("not imported, as they were added") && result.errorText.contains("0.ndjson"))
         #expect(try StoreContent.result(store) == StoreContent.result(directory.path("whole.sqlite")))
     }
 

@@ -58,7 +58,7 @@ struct HostileChunksTests {
     func asksForNoMemoryThatASparseManifestSeemsToNeed(size: Int) throws {
         let lines = try Data(contentsOf: URL(filePath: chunks + "/manifest.ndjson")).count { $0 == 0x0A }
         try #require(truncate(chunks + "/manifest.ndjson", off_t(size)) == 0)
-        try expectRefusal(size > 4 << 30 ? "has 107374182400 bytes" : "line \(lines + 1) is not as it was written")
+        try expectRefusal(size > 4 << 30 ? "has 107,374,182,400 bytes" : "line \(lines + 1) is not as it was written")
     }
 
     @Test func asksForNoMemoryThatAnEntryClaims() throws {

@@ -29,7 +29,7 @@ struct JobListTests {
         #expect(list[2].hasSuffix("1         1         0         1  \(directory.path("fixed.ndjson")) (retry)"))
         #expect(list[3].hasSuffix("status \(store) --job N"))
         let first = try runImporter("status", store, "--job", "1").outputText
-        #expect(first.contains("What did not fit\n  `id`: 1 string where an integer64 was expected"), "\(first)")
+        #expect(first.contains("Errors\n  `id`: 1 string where an integer64 was expected"), "\(first)")
         #expect(try runImporter("status", store, "--job", "2").outputText.contains("fixed.ndjson into"))
         let missing = try runImporter("status", store, "--job", "3")
         #expect(missing.ending == .exit(66))

@@ -99,7 +99,7 @@ struct KnownSourceTests {
         #expect(try importFiles(["b.json"], "--entity", "a").ending == .exit(0))
         try StoreContent.execute(store, "DELETE FROM a WHERE \(which) AND id < 4")
         let said = try importFiles(["a.json"], "--entity", "a")
-        #expect(said.ending == .exit(0) && said.outputText.contains("gone since"), "\(said.outputText)")
+        #expect(said.ending == .exit(0) && said.outputText.contains("deleted since"), "\(said.outputText)")
         #expect(said.outputText.contains("--again") && !said.outputText.contains("has all"), "\(said.outputText)")
         #expect(try importFiles(["b.json"], "--entity", "a").outputText.contains("has all of"))
     }

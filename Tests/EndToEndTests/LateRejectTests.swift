@@ -275,7 +275,7 @@ struct LateRejectTests {
         }
         let failed = try runImporter("resume", store)
         #expect(failed.ending == .exit(way == "gone" ? 66 : 65))
-        let answers = ["gone": "read again", "other": "are not the ones that were imported"]
+        let answers = ["gone": "read again", "other": "differ from those that were imported"]
         #expect(failed.errorText.contains(answers[way] ?? "ended after 300 bytes"), "\(failed.errorText)")
         #expect(try StoreContent.query(store, "SELECT count(*) FROM _import_deferred_identifier") == "1")
         let after = try StoreContent.query(store, "SELECT count(*) FROM a")

@@ -324,7 +324,7 @@ struct MergeTests {
         try makeConflicts()
         let none = try importer("resolve", path("ours"), "--theirs", "--entity", "other")
         #expect(none.ending == .exit(0))
-        #expect(none.outputText == "There is no conflict to be resolved.\n")
+        #expect(none.outputText == "There are no conflicts to resolve.\n")
         let result = try importer("resolve", path("ours"), "--theirs", "--entity", "t", "--attribute", "b")
         #expect(result.ending == .exit(0), "\(result.errorText)")
         #expect(try importer("conflicts", path("ours"), "--count").outputText == "1\n")

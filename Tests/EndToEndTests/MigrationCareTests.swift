@@ -28,7 +28,7 @@ struct MigrationCareTests {
                 #""tags": {"entity": "tag", "toMany": true, "inverse": "order"}"#,
                 #""identifier": ["name"], "relationships": {"order": {"entity": "order", "inverse": "tags", "from": []}}, "#
                     + name
-            ), shared, "has room for one link", "1: these have several, of which the first is kept"
+            ), shared, "holds one link", "1: these have several; the first is kept"
         ),
         (
             related(#""home": {"entity": "tag"}"#, #""identifier": ["name"], "# + name),
@@ -36,13 +36,13 @@ struct MigrationCareTests {
                 #""home": {"entity": "tag", "inverse": "who"}"#,
                 #""identifier": ["name"], "relationships": {"who": {"entity": "order", "inverse": "home", "from": []}}, "#
                     + name
-            ), #"{"id": 1, "home": "a"}"# + "\n" + #"{"id": 2, "home": "a"}"#, "has room for one link",
-            "1: these have several, of which the first is kept"
+            ), #"{"id": 1, "home": "a"}"# + "\n" + #"{"id": 2, "home": "a"}"#, "holds one link",
+            "1: these have several; the first is kept"
         ),
         (
             related(#""tags": {"entity": "tag", "toMany": true}"#, #""identifier": ["name"], "# + name),
-            related(#""tags": {"entity": "tag", "toMany": true}"#, name), shared, "has room for one link",
-            "1: these have several, of which the first is kept"
+            related(#""tags": {"entity": "tag", "toMany": true}"#, name), shared, "holds one link",
+            "1: these have several; the first is kept"
         ),
         (
             related(
@@ -54,7 +54,7 @@ struct MigrationCareTests {
                 "",
                 #""identifier": ["name"], "relationships": {"order": {"entity": "order", "from": []}}, "# + name
             ),
-            #"{"id": 7, "tags": ["red", "new"]}"#, "has no place for the order of order.tags",
+            #"{"id": 7, "tags": ["red", "new"]}"#, "does not keep the order of order.tags",
             "2: these have an index in a list"
         ),
     ]
@@ -122,7 +122,7 @@ struct MigrationCareTests {
         ),
         (
             "ALTER TABLE line ADD COLUMN mine TEXT DEFAULT 'x'", counted,
-            "3: the table line would have to be made again, and has a default for the column mine"
+            "3: the table line would have to be rebuilt, and has a default for the column mine"
         ),
         ("ALTER TABLE line ADD COLUMN mine TEXT", noted, "1: duplicate column name: mine"),
         ("CREATE VIEW bad AS SELECT * FROM nowhere", renamed, "1: error in view bad: no such table"),
@@ -133,7 +133,7 @@ struct MigrationCareTests {
         (
             "CREATE VIEW counts AS SELECT \"line\".\"count\" FROM line",
             MigratedStore.model(line: #""sku": {"type": "string"}"#),
-            "1: something that others have made could no longer"
+            "1: an object that another program has made could no longer"
         ),
     ]
 
@@ -187,7 +187,7 @@ struct MigrationCareTests {
         let result = try runImporter("migrate", store, "--model", one, "--allow-loss")
         #expect(result.ending == .exit(65))
         #expect(
-            result.outputText.contains("  1: the table note of others has a foreign key that leads to it"),
+            result.outputText.contains("  1: another program's table note has a foreign key to it"),
             "\(result.outputText)"
         )
         #expect(try StoreContent.query(store, "SELECT id FROM cat") == "2")
@@ -243,7 +243,7 @@ struct MigrationCareTests {
             #expect(result.ending == .exit(65))
             #expect(
                 result.outputText.contains(
-                    "refused: own.pets refers to rows that go\n  1: these refer to a dog\n    1, 2\n  Clear the references first"
+                    "refused: own.pets refers to rows that are dropped\n  1: these refer to a dog\n    1, 2\n  Clear the references first"
                 ),
                 "\(result.outputText)"
             )

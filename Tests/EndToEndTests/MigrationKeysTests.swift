@@ -42,7 +42,7 @@ struct MigrationKeysTests {
     }
 
     private static let row = #"{"k": "7", "z": "Z"}"#
-    private static let lost = "these lead to rows that are not there, and would be lost"
+    private static let lost = "these lead to missing rows, and would be lost"
 
     @Test(arguments: [false, true]) func keepsReferencesWithoutARow(isToMany: Bool) throws {
         let store = try places("string", [Self.row, #""missing""#, #""07""#, #""8""#], isToMany: isToMany)
@@ -94,7 +94,7 @@ struct MigrationKeysTests {
         let before = try migrated.everything()
         let result = try migrated.migrate(to: model(new))
         #expect(result.ending == .exit(65), "\(result.outputText)\(result.errorText)")
-        #expect(result.outputText.contains("1: their values would not survive it"), "\(result.outputText)")
+        #expect(result.outputText.contains("1: their values cannot be converted"), "\(result.outputText)")
         #expect(try migrated.everything() == before)
     }
 

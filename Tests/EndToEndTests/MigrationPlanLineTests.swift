@@ -41,10 +41,10 @@ struct MigrationPlanLineTests {
             migrated,
             Self.lists(key: "code"),
             "person.orders refers by another key",
-            "1: these wait for rows that are not there yet"
+            "1: these wait for missing rows"
         )
         let gone = Self.lists(key: "no", lists: false)
-        try Self.refuse(migrated, gone, "person.orders is gone", "1: these wait for rows that are not there yet")
+        try Self.refuse(migrated, gone, "person.orders is dropped", "1: these wait for missing rows")
         #expect(try migrated.migrate(to: gone, "--allow-loss").ending == .exit(0))
         #expect(try migrated.query("SELECT count(*) FROM _import_link") == "0")
     }
@@ -97,7 +97,7 @@ struct MigrationPlanLineTests {
             #expect(result.ending == .exit(65))
             #expect(
                 result.outputText.contains(
-                    "refused: gone goes with the column mine\n  1: the column, which is not the model's, has a value in these\n    row 2\n"
+                    "refused: gone is dropped with the column mine\n  1: the column, which is not the model's, has a value in these\n    row 2\n"
                 ),
                 "\(result.outputText)"
             )
@@ -146,6 +146,6 @@ struct MigrationPlanLineTests {
         let file = try related.directory.write(model("json"), to: "new.json")
         let result = try run([Project.importer, "migrate", related.store, "--model", file, "--dry-run"])
         #expect(result.ending == .exit(65))
-        #expect(result.outputText.contains("  1: their values would not survive it"), "\(result.outputText)")
+        #expect(result.outputText.contains("  1: their values cannot be converted"), "\(result.outputText)")
     }
 }

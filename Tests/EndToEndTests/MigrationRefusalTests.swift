@@ -6,20 +6,20 @@ import Testing
 struct MigrationRefusalTests {
     private static let losses: [(model: String, line: String, count: String)] = [
         (
-            MigratedStore.model(line: #""sku": {"type": "string"}"#), "refused: line.count is gone",
+            MigratedStore.model(line: #""sku": {"type": "string"}"#), "refused: line.count is dropped",
             "2: these have a value"
         ),
         (
             MigratedStore.model(line: #""sku": {"type": "string"}, "count": {"type": "integer16", "optional": true}"#),
-            "refused: line.count is integer16 instead of integer32", "1: their values would not survive it"
+            "refused: line.count is integer16 instead of integer32", "1: their values cannot be converted"
         ),
         (
             MigratedStore.model(line: #""sku": {"type": "string"}, "count": {"type": "integer32"}"#),
-            "refused: line.count must be there", "1: these have no value"
+            "refused: line.count becomes required", "1: these have no value"
         ),
         (
             MigratedStore.model(line: MigratedStore.lineAttributes + #", "new": {"type": "string"}"#),
-            "refused: line.new is new: string, required", "3: these would have no value for it"
+            "refused: line.new is new: string, required", "3: these rows would have no value"
         ),
         (
             MigratedStore.model(
@@ -31,10 +31,11 @@ struct MigrationRefusalTests {
         (
             MigratedStore.model(tags: #""tags": {"entity": "tag"}"#),
             "refused: order.tags is to-one instead of to-many",
-            "1: these have several, of which the first is kept"
+            "1: these have several; the first is kept"
         ),
         (
-            MigratedStore.model(tags: #""labels": {"entity": "tag", "toMany": true}"#), "refused: order.tags is gone",
+            MigratedStore.model(tags: #""labels": {"entity": "tag", "toMany": true}"#),
+            "refused: order.tags is dropped",
             "3: these have a value"
         ),
         (
@@ -87,7 +88,7 @@ struct MigrationRefusalTests {
             let result = try migrated.migrate(to: model)
             #expect(result.ending == .exit(65))
             #expect(
-                result.errorText.contains("the table line would have to be made again, and has"),
+                result.errorText.contains("the table line would have to be rebuilt, and has"),
                 "\(result.errorText)"
             )
             #expect(try migrated.everything() == before)
@@ -114,7 +115,7 @@ struct MigrationRefusalTests {
         try StoreContent.execute(other, "CREATE TABLE thing (id INTEGER)")
         let result = try runImporter("migrate", other, "--model", model)
         #expect(result.ending == .exit(66))
-        #expect(result.errorText.contains("holds no model"))
+        #expect(result.errorText.contains("has no model"))
     }
 
     @Test func waitsForNoUnfinishedImport() throws {

@@ -37,6 +37,27 @@ struct NewUserTests {
         #expect(result.ending == .exit(64) && result.errorText.contains(answer), "\(result.errorText)")
     }
 
+    @Test(arguments: [
+        (["rejects", "--entity", "ordrs"], 66, "has no entity ordrs; did you mean orders?"),
+        (["rejects", "--entity", "ordrs", "--raw"], 66, "has no entity ordrs; did you mean orders?"),
+        (["rejects", "--job", "9"], 66, "has no job 9"), (["rejects", "--entity", "orders"], 0, "no open rejects"),
+        (["fetch", "orders", "--where", "address_city in 'Oslo'"], 64, "in parentheses: in ('Oslo', 'Rome')"),
+    ])
+    func isToldWhatIsNotThere(arguments: [String], code: Int32, answer: String) throws {
+        try imported()
+        let result = try run([Project.importer, arguments[0], store] + arguments.dropFirst())
+        #expect(result.ending == .exit(code) && result.errorText.contains(answer), "\(result.errorText)")
+    }
+
+    @Test func isToldThatTheFolderIsNotThere() throws {
+        let folder = directory.path("none")
+        for options in [[], ["--dry-run"]] {
+            let result = try run([Project.importer, "import", source, "--into", "\(folder)/x.sqlite"] + options)
+            #expect(result.ending == .exit(73) && result.errorText.contains("the folder \(folder) does not exist"))
+            #expect(result.errorText.split(separator: "\n").count == 2, "\(result.errorText)")
+        }
+    }
+
     @Test func isToldHowTheStoreIsGiven() throws {
         for arguments in [[source, store], ["import", source, store]] {
             let result = try run([Project.importer] + arguments)
@@ -132,9 +153,9 @@ struct NewUserTests {
             ("select * form orders", "near \"form\": syntax error"), ("", "empty"),
             ("select 1; select 2", "more than one"),
             ("select * from ordes", "did you mean orders?"), ("select city from orders", "did you mean address_city?"),
-            ("delete from orders", "only reads"), ("delete from orders returning id", "only reads"),
-            ("pragma journal_mode = off", "only reads"), ("attach 'x' as x", "only reads"),
-            ("vacuum into 'x'", "only reads"),
+            ("delete from orders", "the statement writes"), ("delete from orders returning id", "the statement writes"),
+            ("pragma journal_mode = off", "the statement writes"), ("attach 'x' as x", "the statement writes"),
+            ("vacuum into 'x'", "the statement writes"),
             ("select json(placed) from orders", "malformed JSON"),
         ] {
             let result = try query(sql)

@@ -65,7 +65,7 @@ struct PGConstraintTests {
         let refused = isExclusion ? "c" : "bad"
         let found = try database.query(Self.rejects).components(separatedBy: "|")
         let words = isExclusion ? "exclusion" : text
-        let error = [isExclusion ? "3" : "2", "constraintViolation", "", "a row that the table takes"]
+        let error = [isExclusion ? "3" : "2", "constraintViolation", "", "a row that the table accepts"]
         #expect(found.dropLast() == error[...] && found.last?.contains(words) == true, "\(found)")
         #expect(try !database.query("SELECT id FROM person").split(separator: "\n").contains(Substring(refused)))
         #expect(try database.query("SELECT count(*) FROM person") == (isUnique ? "3" : "2"))

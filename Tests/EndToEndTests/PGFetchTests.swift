@@ -122,7 +122,7 @@ struct PGFetchTests {
     @Test func exportsTheSameRejects() throws {
         let both = try Both()
         for options in [
-            ["--to", "-"], ["--raw"], ["--raw", "--all"], ["--to", "-", "--entity", "Thing"], ["--raw", "--job", "9"],
+            ["--to", "-"], ["--raw"], ["--raw", "--all"], ["--to", "-", "--entity", "Thing"], ["--raw", "--job", "1"],
         ] {
             let (expected, found) = try both.results(["rejects", "STORE"] + options)
             #expect(found.output == expected.output, "\(options)")

@@ -373,7 +373,7 @@ struct PGInterruptionTests {
         try bytes.write(to: URL(filePath: files.sources[0]))
         let result = try database.importer(["resume", database.url])
         #expect(result.ending == .exit(65), "\(result.errorText)")
-        #expect(result.errorText.contains("are not the ones that were"), "\(result.errorText)")
+        #expect(result.errorText.contains("differ from those that were"), "\(result.errorText)")
         #expect(try database.chunks("done") == done)
         #expect(try database.isVerified())
     }

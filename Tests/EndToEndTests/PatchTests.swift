@@ -326,7 +326,7 @@ struct PatchTests {
         ])
         #expect(result.ending == .exit(0))
         #expect(result.errorText.contains("line 3: "))
-        #expect(result.errorText.contains("only what precedes that is applied"))
+        #expect(result.errorText.contains("only the changes before that are applied"))
         #expect(try people().hasSuffix("4|Kiel"))
         // Where nothing is whole, nothing was taken.
         try patched.write(Self.entities, ["{}", inserted(5, "Bonn")])

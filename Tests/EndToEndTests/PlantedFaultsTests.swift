@@ -106,7 +106,7 @@ struct PlantedFaultsTests {
     /// The ten groups of which the first error comes first, a line each, and one for the others.
     private func isSummed(_ summary: String, _ groups: [[String: Any]]) throws {
         let lines = summary.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        let heading = try #require(lines.firstIndex(of: "What did not fit"), "\(summary)")
+        let heading = try #require(lines.firstIndex(of: "Errors"), "\(summary)")
         let shown = lines[(heading + 1)...].prefix { !$0.isEmpty }
         try #require(shown.count == 11, "\(summary)")
         #expect(shown.last == "  … and 10 more (--json has all)")

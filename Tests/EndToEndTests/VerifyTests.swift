@@ -48,7 +48,7 @@ struct VerifyTests {
         try StoreContent.execute(store, sample.sql)
         let result = try runImporter("verify", store)
         #expect(result.ending == .exit(0), "\(result.errorText)")
-        #expect(result.outputText.contains("changed table t: by other programs: "), "\(result.outputText)")
+        #expect(result.outputText.contains("changed table t, by other programs: "), "\(result.outputText)")
         #expect(result.outputText.contains(sample.words), "\(result.outputText)")
         #expect(result.outputText.contains("hold; 1 table was changed by other programs.\n"), "\(result.outputText)")
         #expect(try runImporter("verify", store, "--strict").ending == .exit(65))

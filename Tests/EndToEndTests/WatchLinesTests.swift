@@ -96,7 +96,7 @@ struct WatchLinesTests {
         let directory = try TemporaryDirectory()
         let result = try run([Project.importer, "watch", try FedRecords.finishedStore(directory)] + options)
         #expect(result.ending == .exit(0))
-        #expect(result.errorText.contains("on a terminal") == !options.isEmpty)
+        #expect(result.errorText.contains("without a terminal") == !options.isEmpty)
         #expect(result.outputText.contains("done in"))
     }
 

@@ -58,7 +58,7 @@ struct ArgumentTests {
         let commands = ImporterCommand.configuration.subcommands
         let command = commands.first { $0.configuration.commandName == line[0] } ?? ImportSubcommand.self
         let problem = ArgumentCheck.repeatedOption(line) { command }
-        #expect(name.isEmpty ? problem == nil : problem?.hasPrefix("\(name) is given more than once") == true)
+        #expect(name.isEmpty ? problem == nil : problem?.hasPrefix("\(name) may be given only once") == true)
     }
 
     @Test func importsByDefault() throws {

@@ -22,8 +22,11 @@ struct CommandLineTermsTests {
                 "\(call: .resuming(store: "-a b", maxErrors: "none"))", "`importer resume './-a b' --max-errors none`",
                 "`ImportPipeline(resuming:run:maxErrors:)`"
             ),
-            ("\(call: .inferring(from: ["-", "a b"]))", "`importer infer - 'a b'`", "`ImportPipeline.infer`"),
-            ("\(call: .inferring(from: ["a", "b", "c", "d"]))", "`importer infer SOURCE...`", "`ImportPipeline.infer`"),
+            ("\(call: .inferring(from: ["-", "a b"]))", "`importer infer - 'a b'`", "`ImportPipeline.infer(sources:)`"),
+            (
+                "\(call: .inferring(from: ["a", "b", "c", "d"]))", "`importer infer SOURCE...`",
+                "`ImportPipeline.infer(sources:)`"
+            ),
         ] as [(MessageText, String, String)]
     )
     func aTextIsInTheWordsOfItsReader(text: MessageText, command: String, program: String) {

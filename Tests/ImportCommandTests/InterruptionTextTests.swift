@@ -30,12 +30,12 @@ struct InterruptionTextTests {
     @Test func whatIsLookedAtForAModelIsNotCommitted() throws {
         #expect(
             text(.inferring, report: try Samples.report()) == """
-                interrupted while inferring the model; nothing is committed yet, 53,423 records are cut
+                interrupted while inferring the model; nothing is committed yet, 53,423 records are read
                 To resume:  importer resume s.sqlite
                 """
         )
         let resumed = text(.inferring, report: try Samples.report()) { $0.resumedRecords = 1 }
-        #expect(resumed.contains("; 1 record committed to s.sqlite, 53,423 records are cut\n"))
+        #expect(resumed.contains("; 1 record committed to s.sqlite, 53,423 records are read\n"))
     }
 
     @Test func saysHowManyAreCommitted() throws {

@@ -210,7 +210,7 @@ struct OutputTextTests {
         }
         let report = try Samples.report("{\"errors\": [\(groups.joined(separator: ","))]}")
         let text = ReportText.text(report, store: "s", command: "importer")
-        #expect(text.contains("\n\nWhat did not fit\n  `p1`: 1 string where a double was expected, "))
+        #expect(text.contains("\n\nErrors\n  `p1`: 1 string where a double was expected, "))
         #expect(text.contains("first at byte 5 of standard input\n"))
         #expect(text.contains("  `p10`: "))
         #expect(text.contains("\n  … and 3 more (--json has all)\n"))
@@ -250,20 +250,25 @@ struct OutputTextTests {
         #expect(
             SplitText.text(summary) == """
                 507 records in 1 chunk of ch, from 627 kB
-                  passed over  1,493 records too large or too deep
+                  skipped      1,493 records too large or too deep
 
                 """
         )
     }
 
     @Test func nothingTakenIsAnErrorThatSaysWhatToDo() throws {
-        func error(_ json: String) throws -> ImportError? {
-            ReportText.nothingTaken(try Samples.report(json), store: "a b", command: "importer")
+        func error(_ json: String, hasModel: Bool = false) throws -> ImportError? {
+            ReportText.nothingTaken(try Samples.report(json), store: "a b", command: "importer", hasModel: hasModel)
         }
         let rejected = try error(#"{"records_read": 3, "inserted": 0, "message": "every record was rejected"}"#)
         #expect(rejected?.code == .badInput)
         #expect(rejected?.message == "people.json: every record was rejected")
-        #expect(rejected?.advice?.hasSuffix("importer rejects 'a b'") == true)
+        #expect(rejected?.advice == "To see their errors:  importer rejects 'a b'")
+        let given = try error(
+            #"{"records_read": 3, "inserted": 0, "message": "every record was rejected"}"#,
+            hasModel: true
+        )
+        #expect(given?.advice?.hasPrefix("Is this the right model? To see") == true)
         let unfound = try error(#"{"records_read": 0, "rejected": 0, "message": "nothing was found at $.x[*]"}"#)
         #expect(unfound?.advice?.contains("records") == true)
         #expect(try error("{}") == nil)

@@ -1,5 +1,6 @@
 import Foundation
 import ImportEngine
+import ImportModel
 import ImportSources
 
 /// Reads a file's lines.
@@ -41,7 +42,7 @@ final class ChangeSetLines {
             searched = buffer.count
             guard searched - start <= maxLineBytes else {
                 begin()
-                throw error("a line of more than \(maxLineBytes) bytes")
+                throw error("a line of more than \(maxLineBytes.grouped) bytes")
             }
             if isAtEnd { return start < buffer.count ? line(to: buffer.count, breakLength: 0) : nil }
             if start > 0 {

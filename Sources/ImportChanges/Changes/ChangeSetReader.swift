@@ -91,7 +91,7 @@ public final class ChangeSetReader {
 
     private func read() throws -> ObjectChange? {
         guard let line = try lines.next() else {
-            throw lines.error("the footer is missing: the file is not whole")
+            throw lines.error("the footer is missing: the file is incomplete")
         }
         do {
             // Only a line without `change` is one; that costs a look at its first bytes.
@@ -115,7 +115,7 @@ public final class ChangeSetReader {
 
     private func check(_ footer: ChangeSetFooter) throws {
         guard footer.changes == lineCount else {
-            throw lines.error("the footer says \(footer.changes) changes, and there are \(lineCount)")
+            throw lines.error("the footer says \(footer.changes.grouped) changes, and there are \(lineCount.grouped)")
         }
         for entity in footer.entities {
             let own = counts[BytewiseString(entity.name)] ?? ChangeCounts()

@@ -64,7 +64,7 @@ extension ConflictResolution {
                     .init(
                         reason: "conflict \(given.number) is not open in the store, or is about another object",
                         byteOffset: 0,
-                        advice: "List those that are open (importer conflicts), and resolve these."
+                        advice: "List the open conflicts, and resolve those."
                     )
                 )
             }

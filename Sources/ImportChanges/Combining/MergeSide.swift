@@ -82,13 +82,13 @@ final class ChangeSetSide: MergeSide {
             throw misfit("it nests what references lead to")
         }
         if reader.header.options.contains(where: { $0.name == "old" && $0.value == .string("none") }) {
-            throw misfit("it was made without old values, so nothing tells")
+            throw misfit("it was made without old values")
         }
         for state in reader.header.old.objects {
             let own = baseHeader.new.objects.first { $0.entity.hasSameBytes(as: state.entity) }?.count
             guard own == state.count else {
                 throw misfit(
-                    "it leads from \(state.count) objects of \(state.entity.printable), and the base has \(own ?? 0)"
+                    "it leads from \(state.count.grouped) objects of \(state.entity.printable), and the base has \((own ?? 0).grouped)"
                 )
             }
         }

@@ -1,4 +1,5 @@
 import ImportEngine
+import ImportModel
 import ImportSources
 
 /// The counts of changes and conflicts of a merge.
@@ -41,10 +42,10 @@ extension ImportError {
     package static func openConflicts(_ count: Int64, isWritten: Bool) -> ImportError {
         ImportError(
             .changesConflict,
-            "ours and theirs contradict each other in \(count) \(count == 1 ? "conflict" : "conflicts")",
+            "ours and theirs have \(count.grouped) \(count == 1 ? "conflict" : "conflicts")",
             advice: isWritten
-                ? "Give each conflict in the change set a \"take\", or say what counts (\(.conflicts)): ours, theirs or mark."
-                : "Say what counts (\(.conflicts)): ours, theirs or mark."
+                ? "Give each conflict in the change set a \"take\", or resolve all of them with \(.conflicts): ours, theirs or mark."
+                : "Resolve all of them with \(.conflicts): ours, theirs or mark."
         )
     }
 }

@@ -73,15 +73,15 @@ extension ImportError {
     ///
     /// - Parameter isBegun: whether there is a job that can be resumed.
     package static func conflicts(_ count: Int64, at store: String?, isBegun: Bool) -> ImportError {
-        let what = count == 1 ? "1 conflict" : "\(count) conflicts"
+        let what = count == 1 ? "1 conflict" : "\(count.grouped) conflicts"
         return ImportError(
             .changesConflict,
             at: store,
-            "the store is not what the changes lead from: \(what)",
+            "the store does not have the old values of the changes: \(what)",
             advice: isBegun
                 ? "What was committed before stays. Correct the store and resume (\(call: .resuming(store: store))), or "
-                    + "\(.sameAgain) with what is to be done (\(.conflicts))."
-                : "Nothing was written. Say what is to be done (\(.conflicts)): keep, take or reject."
+                    + "\(.sameAgain) with \(.conflicts)."
+                : "Nothing was written. Choose with \(.conflicts): keep, take or reject."
         )
     }
 }

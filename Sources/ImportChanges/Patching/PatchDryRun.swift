@@ -38,7 +38,7 @@ package struct PatchDryRun {
                 .changeSetInvalid,
                 at: name,
                 "it was made without old values, so the store cannot be compared with it",
-                advice: "Make it with old values, or say that the store is not to be compared (\(.isUnchecked))."
+                advice: "Make it with old values, or apply it without comparing (\(.isUnchecked))."
             )
         }
         let compared = try ComparedStore(store, identifiers: options.identifiers)

@@ -151,7 +151,7 @@ public final class PatchPipeline: Sendable {
         pipeline.report = findings.report
         if let breakOff = findings.breakOff {
             guard findings.report.recordsRead > 0 else { throw breakOff }
-            progress.update { $0.messages.append("\(breakOff.message); only what precedes that is applied") }
+            progress.update { $0.messages.append("\(breakOff.message); only the changes before that are applied") }
         }
         if findings.stops > 0 { throw ImportError.conflicts(findings.stops, at: store, isBegun: false) }
         return findings
@@ -193,7 +193,7 @@ public final class PatchPipeline: Sendable {
                     throw ImportError(
                         .jobUnfinished,
                         at: store,
-                        "job \(open.id) is not finished, and could write over what is changed",
+                        "job \(open.id) is not finished, and could overwrite these changes",
                         advice: "Finish it with \(call: .resuming(store: store)), then \(.sameAgain)."
                     )
                 }

@@ -70,7 +70,7 @@ final class PatchRun: ChangeRun {
         } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_ERROR {
             try database.execute(sql: "PRAGMA foreign_keys = OFF")
             context.announce([
-                "foreign keys are not looked at: \((error.message ?? "one of them leads nowhere").printable)"
+                "foreign keys are not checked: \((error.message ?? "one of them is invalid").printable)"
             ])
         }
         try body()

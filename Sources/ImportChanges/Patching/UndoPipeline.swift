@@ -103,7 +103,7 @@ public final class UndoPipeline: Sendable {
                 throw ImportError(
                     .jobUnfinished,
                     at: store,
-                    "job \(open.id) is not finished, and could write over what is brought back",
+                    "job \(open.id) is not finished, and could overwrite what is restored",
                     advice: "Finish it with \(call: .resuming(store: store)), then \(.sameAgain)."
                 )
             }
@@ -112,7 +112,7 @@ public final class UndoPipeline: Sendable {
                     .notUndoable,
                     at: store,
                     "job \(job.id) is undone already, by job \(undo.id)",
-                    advice: "To do it again, undo that: \(call: .undoing(store: store, job: undo.id))."
+                    advice: "To redo it, undo that: \(call: .undoing(store: store, job: undo.id))."
                 )
             }
             let log = try (journal as? any SQLiteJournalReader)?.readIfThere { try UndoLog.exists(job.id, $0) }
@@ -127,7 +127,7 @@ public final class UndoPipeline: Sendable {
                 throw ImportError(
                     .notUndoable,
                     at: store,
-                    "job \(job.id) is not finished, and its rows cannot be told from those of job \(later), which came to the same "
+                    "job \(job.id) is not finished, and its rows cannot be told from those of job \(later), which changed the same "
                         + "tables",
                     advice: "Finish it with \(call: .resuming(store: store)) first."
                 )
@@ -192,7 +192,7 @@ public final class UndoPipeline: Sendable {
         throw ImportError(
             .notUndoable,
             at: store,
-            "there is no job that could be undone",
+            "there is no job to undo",
             advice: "An undo is undone by its number; \(call: .status) lists the jobs."
         )
     }

@@ -78,7 +78,7 @@ enum ArgumentCheck {
         guard let command = arguments.first, commands.contains(command), !takingServers.contains(command),
             arguments.contains(where: PostgreSQLAddress.isOne)
         else { return nil }
-        return "\(command) needs a SQLite store, and not a server's database; these take one: "
+        return "\(command) needs a SQLite store; these commands accept a server's database: "
             + takingServers.sorted().joined(separator: ", ")
     }
 
@@ -155,7 +155,7 @@ enum ArgumentCheck {
                 && argument.names?.contains { repeated.contains($0.name[...]) } == true
         }
         guard let name = option?.names?.first(where: { repeated.contains($0.name[...]) })?.name else { return nil }
-        return "--\(name) is given more than once, and can be given once only"
+        return "--\(name) may be given only once"
     }
 
     /// What the parser says of a command's options, as far as it is asked for.

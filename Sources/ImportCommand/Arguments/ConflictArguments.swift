@@ -5,10 +5,10 @@ import Importer
 struct ConflictArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "What to do where the store does not have the old value of a change: stop, keep, take or reject; may be repeated.",
+            "What to do if the store does not have a change's old value: stop, keep, take or reject; may be repeated.",
             discussion: """
                 stop lists the conflicts and writes nothing; keep leaves the store's value; take writes the new value; reject leaves the \
-                object and makes the change a reject. ENTITY:POLICY is for an entity, ENTITY.NAME:POLICY for an attribute. \
+                object and makes the change a reject. ENTITY:POLICY applies to an entity, ENTITY.NAME:POLICY to an attribute. \
                 Default: stop.
                 """,
             valueName: "policy"
@@ -20,7 +20,7 @@ struct ConflictArguments: ParsableArguments {
     static func rule(_ text: String) throws -> PatchOptions.Rule {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard let last = parts.last, let policy = PatchOptions.Policy(rawValue: String(last)) else {
-            throw ValidationError("--conflicts \(text): it is stop, keep, take or reject")
+            throw ValidationError("--conflicts \(text): write stop, keep, take or reject")
         }
         let name = parts.dropLast().joined(separator: ":")
         if parts.count == 1 { return PatchOptions.Rule(policy) }

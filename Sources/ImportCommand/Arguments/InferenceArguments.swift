@@ -7,8 +7,8 @@ struct InferenceArguments: ParsableArguments {
     @Option(
         name: .customLong("identifier"),
         help: ArgumentHelp(
-            "Attributes of the inferred model by which records are the same object.",
-            discussion: "Where there are several entities: 'ENTITY:A,B'. May be repeated, once for each.",
+            "Attributes that identify an object; records with the same values are one object.",
+            discussion: "With several entities: 'ENTITY:A,B'. May be repeated, once for each entity.",
             valueName: "a,b"
         ),
         transform: Self.names
@@ -41,7 +41,7 @@ struct InferenceArguments: ParsableArguments {
     @Option(
         name: .customLong("for"),
         help: ArgumentHelp(
-            "Library whose forms uuids, dates and decimals are stored in: grdb.",
+            "Library in whose forms uuids, dates and decimals are stored: grdb.",
             discussion: "--storage and forms in the model take precedence.",
             valueName: "library"
         )
@@ -50,10 +50,10 @@ struct InferenceArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What the inferred model makes of nested values.",
+            "How the inferred model stores nested values.",
             discussion: """
-                flatten makes objects columns (address_city) and keeps arrays as JSON; tables also makes arrays of objects \
-                child tables; json keeps both as JSON.
+                flatten turns objects into columns (address_city) and keeps arrays as JSON; tables also turns arrays of \
+                objects into child tables; json keeps both as JSON.
                 """,
             valueName: "policy"
         )
@@ -71,9 +71,9 @@ struct InferenceArguments: ParsableArguments {
     @Option(
         name: .customLong("nested-only"),
         help: ArgumentHelp(
-            "An array that --nested tables makes a table of: 'lines', 'lines.taxes'. May be repeated.",
+            "An array that --nested tables turns into a table: 'lines', 'lines.taxes'. May be repeated.",
             discussion:
-                "Default: all arrays of objects. One within the objects of another makes that one a table, too.",
+                "Default: all arrays of objects. For a nested array, the array around it becomes a table, too.",
             valueName: "path"
         ),
         transform: Self.keyPath

@@ -24,7 +24,7 @@ struct JobArguments: ParsableArguments {
             "What happens to a record whose object exists already.",
             discussion: """
                 merge sets the attributes that the record has; replace sets every attribute; ignore keeps the object and \
-                leaves the record out; error rejects the record.
+                skips the record; error rejects the record.
                 """,
             valueName: "policy"
         )
@@ -36,7 +36,7 @@ struct JobArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What a value that does not fit does: reject (its record), null (where the attribute is optional) or stop.",
+            "What happens to a value that does not match its type: reject (its record), null (if it is optional) or stop.",
             valueName: "policy"
         )
     )
@@ -44,10 +44,10 @@ struct JobArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What a text with U+0000 does in a server's database, whose texts cannot have it.",
+            "What happens to a text with U+0000 in a server's database, which cannot store it.",
             discussion: """
-                Default: error: it does not fit. replace stores U+FFFD in its place, and counts that. A SQLite store keeps \
-                U+0000.
+                error, the default, handles it as --on-error says; replace stores U+FFFD instead, and counts it. A SQLite \
+                store keeps U+0000.
                 """,
             valueName: "error|replace"
         )
@@ -56,7 +56,7 @@ struct JobArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Rejects allowed: n stops before the next one, n% is judged at the end, none is no limit.",
+            "Rejects allowed: n stops before the next one, n% is checked at the end, none is no limit.",
             discussion: """
                 Default: no limit, but stop when the first 1,000 records are all rejected. May be changed for an import \
                 that is not finished.
@@ -67,7 +67,7 @@ struct JobArguments: ParsableArguments {
     )
     var maxErrors: ErrorLimit?
 
-    @Flag(help: "A value that would lose something does not fit: digits, a time zone, a key given twice.")
+    @Flag(help: "A value that would lose something is an error: digits, a time zone, a duplicate key.")
     var lossless = false
 
     /// - Parameter isQuiet: whether nothing is said of what a Core Data model says that the model has not.

@@ -5,11 +5,11 @@ import Importer
 struct MirrorArguments: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
-            "Delete what the sources no longer have, when they are read to their ends.",
+            "Delete what the sources no longer have, once they are read to their ends.",
             discussion: """
-                Objects in scope that no record of this import has are deleted by the delete rules, all of them or none. A list of \
-                owned objects is replaced as a whole. If deletions are withheld, the command says so and ends with 65; \
-                `importer mirror` carries them out.
+                Objects in scope that are in no record of this import are deleted by the delete rules, all or none. A list of owned \
+                objects is replaced as a whole. If deletions are withheld, the command says why, and the exit code is 65; \
+                `importer mirror` makes them.
                 """
         )
     )
@@ -17,7 +17,7 @@ struct MirrorArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Which objects --mirror may delete: imported, those that imports have inserted; all; or those of a predicate.",
+            "Objects that --mirror may delete: imported (inserted by imports), all, or those that match a predicate.",
             valueName: "imported|all|predicate"
         )
     )
@@ -45,16 +45,16 @@ struct MirrorArguments: ParsableArguments {
 
 /// What a mirror deletes all the same.
 struct MirrorLimitArguments: ParsableArguments {
-    @Flag(help: "Delete also where the sources have no record of an entity.")
+    @Flag(help: "Delete even if the sources have no record of an entity.")
     var allowEmpty = false
 
-    @Flag(help: "Delete although the identifiers of some rejects cannot be read.")
+    @Flag(help: "Delete even if the identifiers of some rejects cannot be read.")
     var despiteRejects = false
 
     @Option(
         help: ArgumentHelp(
-            "How many objects of one entity may be deleted.",
-            discussion: "Default: 10% of those in scope, and ten in any case.",
+            "Most objects of one entity that may be deleted.",
+            discussion: "Default: 10% of those in scope, or 10 if that is more.",
             valueName: "n|n%"
         ),
         transform: Self.limit

@@ -4,9 +4,7 @@ import ArgumentParser
 struct OutputArguments: ParsableArguments {
     @OptionGroup var progress: ProgressArguments
 
-    @Flag(
-        help: "Show the store on the whole terminal while it fills, as `importer watch` does; q goes back to progress."
-    )
+    @Flag(help: "Show the store full screen during the import, like `importer watch`; q returns to the progress.")
     var watch = false
 
     @Option(help: ArgumentHelp("Write the final report as JSON to this file.", valueName: "file"))

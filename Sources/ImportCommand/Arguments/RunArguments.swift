@@ -23,7 +23,7 @@ struct RunArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Chunk directory: new, without chunks of another import, or this import's.",
+            "Directory for chunks; it must not have chunks of another import.",
             discussion: "Default: the store's path with .chunks.",
             valueName: "dir"
         )

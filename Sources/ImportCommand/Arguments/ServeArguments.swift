@@ -5,8 +5,8 @@ import ImportServer
 struct ServeArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Port to listen at, 0 to 65535; 0 for any.",
-            discussion: "Default: 8087, or the next one of 20 that is free.",
+            "Port to listen on, 0 to 65535; 0 for any free port.",
+            discussion: "Default: 8087, or the next free one of 20.",
             valueName: "n"
         )
     )
@@ -14,13 +14,13 @@ struct ServeArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Address to listen at; for any but this machine's own, the page's address has a token.",
+            "Address to listen on; unless it is this machine's own, the page's address has a token.",
             valueName: "address"
         )
     )
     var bind = "127.0.0.1"
 
-    @Option(help: ArgumentHelp("Name by which a proxy asks for the page. May be repeated.", valueName: "name"))
+    @Option(help: ArgumentHelp("Host name that a proxy uses for the page. May be repeated.", valueName: "name"))
     var host: [String] = []
 
     @Flag(help: "Hide values and the bytes of records.")
@@ -34,7 +34,7 @@ struct ServeArguments: ParsableArguments {
 
     func validate() throws {
         guard ServerOptions.isAddress(bind) else {
-            throw ValidationError("--bind: \(bind) is no address of IPv4 or IPv6")
+            throw ValidationError("--bind: \(bind) is not an IPv4 or IPv6 address")
         }
         if host.contains(where: \.isEmpty) { throw ValidationError("--host: the name is empty") }
     }

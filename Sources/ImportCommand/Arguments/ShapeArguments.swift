@@ -6,8 +6,8 @@ import Importer
 struct ShapeArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Files in folders and archives to take instead of data files, as '*.log'. May be repeated.",
-            discussion: "A glob with a / is for the path below the folder.",
+            "Files in folders and archives to import instead of data files, as '*.log'. May be repeated.",
+            discussion: "A glob with a / matches the path below the folder.",
             valueName: "glob"
         )
     )
@@ -17,7 +17,7 @@ struct ShapeArguments: ParsableArguments {
     var exclude: [String] = []
 
     @Option(
-        help: ArgumentHelp("Name of an attribute with the path of each record's source.", valueName: "name")
+        help: ArgumentHelp("Name of an attribute for the path of each record's source.", valueName: "name")
     )
     var fileColumn: String?
 
@@ -48,7 +48,7 @@ struct ShapeArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Entity (and table) of the records of sources with one record path.",
-            discussion: "Default: what the sources have in common. Must be given for standard input.",
+            discussion: "Default: what the names of the sources have in common. Required for standard input.",
             valueName: "name"
         )
     )
@@ -65,23 +65,23 @@ struct ShapeArguments: ParsableArguments {
     var records: [RecordPath] = []
 
     @Option(
-        help: ArgumentHelp("Records of each record path of a source to leave out at its beginning.", valueName: "n")
+        help: ArgumentHelp("Skip this many records first, at each record path of a source.", valueName: "n")
     )
     var skip: Int64 = 0
 
     @Option(
         help: ArgumentHelp(
-            "Records of each record path of a source to import at most.",
-            discussion: "Default: all. After the last of them the source is not read.",
+            "Import at most this many records of each record path of a source.",
+            discussion: "Default: all. The source is not read any further.",
             valueName: "n"
         )
     )
     var limit: Int64?
 
-    @Option(help: ArgumentHelp("Larger records are rejects, with K/M/G suffixes.", valueName: "bytes"))
+    @Option(help: ArgumentHelp("Reject records larger than this, with K/M/G suffixes.", valueName: "bytes"))
     var maxRecordBytes = ByteSize(count: JobOptions().maxRecordBytes)
 
-    @Option(help: ArgumentHelp("Records nested more deeply are rejects.", valueName: "n"))
+    @Option(help: ArgumentHelp("Reject records nested more deeply than this.", valueName: "n"))
     var maxDepth = JobOptions().maxDepth
 
     /// All but the model.

@@ -13,19 +13,19 @@ struct SourceArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A file with more sources, one a line; - for standard input.",
+            "A file that lists more sources, one per line; - for standard input.",
             valueName: "file"
         )
     )
     var filesFrom: String?
 
-    @Flag(help: ArgumentHelp("In --files-from, a byte 0 is between the sources.", visibility: .hidden))
+    @Flag(help: ArgumentHelp("In --files-from, sources are separated by null bytes.", visibility: .hidden))
     var null = false
 
     func validate() throws {
         if given.isEmpty && filesFrom == nil { throw ValidationError("Missing expected argument '<source> ...'") }
         let streams = given.count { $0 == "-" } + (filesFrom == "-" ? 1 : 0)
-        if streams > 1 { throw ValidationError("standard input can be given once only") }
+        if streams > 1 { throw ValidationError("standard input can be given only once") }
         if null && filesFrom == nil { throw ValidationError("--null needs --files-from") }
     }
 

@@ -1,15 +1,9 @@
+import ImportModel
+
 /// Numbers for people, the same in every locale.
 enum NumberText {
     /// Digits in groups: `1,234,567`.
-    static func grouped(_ number: Int64) -> String {
-        let digits = String(number.magnitude)
-        var result = number < 0 ? "-" : ""
-        for (index, digit) in digits.enumerated() {
-            if index > 0, (digits.count - index) % 3 == 0 { result.append(",") }
-            result.append(digit)
-        }
-        return result
-    }
+    static func grouped(_ number: Int64) -> String { number.grouped }
 
     /// The same without its fraction.
     static func grouped(whole number: Double) -> String { grouped(Int64(limited(number))) }

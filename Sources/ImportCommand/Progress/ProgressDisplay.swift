@@ -77,7 +77,7 @@ struct ProgressDisplay {
         messagesShown = max(messagesShown, snapshot.messages.count)
         if isStopping && !hasShownStopping {
             hasShownStopping = true
-            messages.append("stopping after the running commit; a second signal stops at once, as safely")
+            messages.append("stopping after the running commit; a second signal stops at once, just as safely")
         }
         return messages
     }

@@ -1,3 +1,4 @@
+import ImportModel
 import Importer
 
 /// What `verify` looked at, for people.
@@ -50,7 +51,7 @@ struct CheckText {
         let touched = tables.filter { !$0.isUntouched }
         guard touched.isEmpty, !tables.isEmpty else { return touched.map { Self.line($0) } }
         let rows = tables.reduce(Int64(0)) { $0.addingReportingOverflow($1.rows).partialValue }
-        let all = tables.count == 1 ? "" : " in \(tables.count) tables"
+        let all = tables.count == 1 ? "" : " in \(tables.count.grouped) tables"
         let compared = tables.reduce(Int64(0)) { $0.addingReportingOverflow($1.compared).partialValue }
         let values = "; the values of \(NumberText.grouped(compared)) of them were compared"
         return [
@@ -88,7 +89,7 @@ struct CheckText {
         let name = TerminalText.escaped(table.table)
         return table.isUntouched
             ? "ok      table \(name): has every row that was inserted, and no other: \(facts(table))"
-            : "changed table \(name): by other programs: \(facts(table))"
+            : "changed table \(name), by other programs: \(facts(table))"
     }
 
     /// What is known of a table: its rows, or what was done to it.

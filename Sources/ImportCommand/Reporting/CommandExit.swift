@@ -30,7 +30,7 @@ struct CommandExit {
             exitCode = ImportError.Code.software.rawValue
             text = Self.text(
                 "error: \(error)",
-                advice: "This should not happen: it is a fault of the importer. Please report it."
+                advice: "This is a bug in the importer. Please report it."
             )
         }
     }

@@ -39,7 +39,7 @@ enum InterruptionText {
             }
         let text = "\(NumberText.counted(committed, "record")) committed to \(store)"
         guard snapshot.phase == .inferring else { return "; " + text }
-        let cut = NumberText.counted(snapshot.splitRecords, "record is cut", "records are cut")
+        let cut = NumberText.counted(snapshot.splitRecords, "record is read", "records are read")
         return " while inferring the model; " + (committed == 0 ? "nothing is committed yet" : text) + ", " + cut
     }
 }

@@ -28,9 +28,9 @@ enum JobListText {
         }
         var lines = table.lines + [""]
         if count > jobs.count {
-            lines.append("All \(NumberText.grouped(Int64(count))):  \(command) status \(quoted) --all")
+            lines.append("To list all \(NumberText.grouped(Int64(count))):  \(command) status \(quoted) --all")
         }
-        lines.append("One in full:  \(command) status \(quoted) --job N")
+        lines.append("To show one in full:  \(command) status \(quoted) --job N")
         let unfinished = unfinished.filter { $0.state == .interrupted || $0.state == .failed }
         if let last = unfinished.last {
             let pipe = last.sources.contains("-") ? "pipe the same stream in again:  … | " : " "

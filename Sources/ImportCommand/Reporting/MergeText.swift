@@ -68,7 +68,7 @@ final class MergeText {
         guard let side else { return base == nil ? "has no such object" : "deleted it" }
         guard let base else { return "inserted it" }
         let changed = side.filter { !base.contains($0) }
-        if changed.isEmpty { return "changed what belongs to it" }
+        if changed.isEmpty { return "changed its owned objects" }
         return "changed "
             + changed.prefix(10).map { "\(TerminalText.escaped($0.name)) to \(value($0.value))" }.joined(
                 separator: ", "

@@ -9,7 +9,7 @@ enum MirrorText {
         let isWithheld = report.withheldReason != nil
         return list(
             report,
-            isWithheld ? "Withheld, though no longer in the sources" : "Deleted, as no longer in the sources"
+            isWithheld ? "Not deleted, though no longer in the sources" : "Deleted, as no longer in the sources"
         )
     }
 
@@ -44,19 +44,19 @@ enum MirrorText {
             switch reason {
             case .empty: ("the sources have no record of an entity that has objects", "\(.allowsEmpty)")
             case .rejects: ("the identifiers of some rejects cannot be read", "\(.despiteRejects)")
-            case .limit: ("of one entity, more would be deleted than is allowed", "\(anyOf: .maxDelete)")
+            case .limit: ("more objects of one entity would be deleted than is allowed", "\(anyOf: .maxDelete)")
             }
         return ImportError(
             .deletionsWithheld,
             at: store,
             "\(objects) that the sources no longer have \(count == 1 ? "is" : "are") kept: \(why)",
             advice:
-                "All else is imported. To delete them nevertheless: \(call: .mirroring(store: store, job: report.job)), with \(option)."
+                "Everything else is imported. To delete them: \(call: .mirroring(store: store, job: report.job)), with \(option)."
         )
     }
 
     /// The answer where nothing is withheld.
     static func nothingWithheld(_ report: ImportReport, store: String) -> String {
-        "\(TerminalText.escaped(store)): job \(report.job) has withheld nothing: nothing was changed.\n"
+        "\(TerminalText.escaped(store)): job \(report.job) has withheld no deletions: nothing was changed.\n"
     }
 }

@@ -21,7 +21,7 @@ enum PlanText {
                 lines.append("  records     \(TerminalText.escaped(path)) become \(TerminalText.escaped(entity))")
             }
         }
-        lines.append("  model       " + (plan.infersModel ? "inferred from all records" : "as given"))
+        lines.append("  model       " + (plan.infersModel ? "inferred from all records" : "the given one"))
         lines.append("  workers     \(plan.workers)")
         lines.append(
             "  chunks      \(NumberText.bytes(Int64(plan.chunkSize))) each, in "

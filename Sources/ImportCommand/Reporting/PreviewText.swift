@@ -61,7 +61,7 @@ enum PreviewText {
             table.addRow(([attribute.column, type] + values).map(cell))
         }
         let rest = entity.description.attributes.count - mostColumns
-        let more = rest > 0 ? ["  … and \(rest) more columns (--json has all)"] : []
+        let more = rest > 0 ? ["  … and \(rest.grouped) more columns (--json has all)"] : []
         return [headline] + table.lines.map { "  " + $0 } + more
     }
 

@@ -51,7 +51,7 @@ enum ReportText {
         let store = TerminalText.escaped(store)
         let all = report.sources == ["-"] ? "this stream" : sources(report)
         guard !isPartial else {
-            return "All of \(all) was imported into \(store) (\(records(report))), but some of it is gone since: "
+            return "All of \(all) was imported into \(store) (\(records(report))), but some was deleted since: "
                 + "\(changes). --again imports it once more.\n"
         }
         return "\(store) has all of \(all) already (\(records(report))): "
@@ -83,12 +83,12 @@ enum ReportText {
 
     /// The answer to a retry of the stored rejects where there is none that was not tried yet.
     static func nothingToRetry(store: String, _ changes: String = unchanged) -> String {
-        "\(TerminalText.escaped(store)) has no open reject that was not tried under this model already: "
+        "\(TerminalText.escaped(store)) has no open rejects that were not tried with this model already: "
             + "\(changes).\n"
     }
 
     /// What the command ends with where nothing was accepted though something was to be; nil elsewhere.
-    static func nothingTaken(_ report: ImportReport, store: String, command: String) -> ImportError? {
+    static func nothingTaken(_ report: ImportReport, store: String, command: String, hasModel: Bool) -> ImportError? {
         guard report.tookNothing, let message = report.message else { return nil }
         let rejects = "\(command) rejects \(store.storeWords())"
         let duplicate = CoercionError.Code.duplicateIdentifier.rawValue
@@ -98,7 +98,7 @@ enum ReportText {
             } else if !report.errors.isEmpty, report.errors.allSatisfy({ $0.code == duplicate }) {
                 (.allRejected, "Their identifiers exist already.")
             } else {
-                (.allRejected, "Is this the right model? What is wrong with them:  \(rejects)")
+                (.allRejected, "\(hasModel ? "Is this the right model? " : "")To see their errors:  \(rejects)")
             }
         return ImportError(reason, "\(sources(report)): \(message)", advice: advice)
     }
@@ -109,7 +109,7 @@ enum ReportText {
         guard let first = bad.first else { return nil }
         return ImportError(
             .sourcesBad,
-            bad.count == 1 ? "\(first)" : "\(bad.count) sources are bad",
+            bad.count == 1 ? "\(first)" : "\(bad.count.grouped) sources are bad",
             advice: (bad.count == 1 ? "" : bad.map { "  \($0)" }.joined(separator: "\n") + "\n")
                 + "The records before that, and all other sources, are imported."
         )
@@ -129,7 +129,7 @@ enum ReportText {
         case .finished where report.tookNothing:
             let why = TerminalText.escaped(report.message ?? "")
             return report.rejected == report.recordsRead
-                ? "Nothing of \(sources(report)) was accepted into \(store), \(time): \(why)"
+                ? "No record of \(sources(report)) was imported into \(store): \(why)"
                 : "Imported \(sources(report)) into \(store) \(time), but \(why)"
         case .finished:
             return "Imported \(sources(report)) into \(store) \(time)" + speed(report)
@@ -146,16 +146,16 @@ enum ReportText {
         let what = sources(report)
         if let job = report.undoes {
             switch report.state {
-            case .finished: return "Job \(job) is undone in \(store), \(time)"
-            case .running: return "Job \(job) is being undone in \(store)"
+            case .finished: return "Undid job \(job) in \(store) \(time)"
+            case .running: return "Undoing job \(job) in \(store)"
             case .interrupted: return "Undoing job \(job) in \(store) was interrupted"
             case .failed: return "Undoing job \(job) in \(store) stopped"
             }
         }
         switch report.state {
-        case .finished where report.job == 0: return "\(what) would do this in \(store)"
-        case .finished: return "\(what) is applied to \(store), \(time)" + speed(report)
-        case .running: return "\(what) is being applied to \(store), \(progress(report))"
+        case .finished where report.job == 0: return "Applying \(what) to \(store) would do this"
+        case .finished: return "Applied \(what) to \(store) \(time)" + speed(report)
+        case .running: return "Applying \(what) to \(store), \(progress(report))"
         case .interrupted: return "Applying \(what) to \(store) was interrupted \(progress(report))"
         case .failed: return "Applying \(what) to \(store) stopped \(progress(report))"
         }
@@ -187,7 +187,7 @@ enum ReportText {
         switch names.count {
         case 0: "the input"
         case 1...3: names.map { $0 == "-" ? "standard input" : TerminalText.escaped($0) }.joined(separator: ", ")
-        default: "\(TerminalText.escaped(names[0])) and \(names.count - 1) more sources"
+        default: "\(TerminalText.escaped(names[0])) and \((names.count - 1).grouped) more sources"
         }
     }
 
@@ -219,7 +219,7 @@ enum ReportText {
             let nested = list([
                 (counts.nestedInserted, "inserted"), (counts.nestedUpdated, "updated"),
                 (counts.nestedUnchanged, "unchanged"), (counts.nestedIgnored, "ignored"), (counts.linked, "linked"),
-                (counts.stubs, "made for references"),
+                (counts.stubs, "created for references"),
             ])
             // Of these it is not kept which had a line of their own.
             let deleted = list([(counts.deleted, "deleted")])
@@ -232,7 +232,7 @@ enum ReportText {
     static func errors(_ report: ImportReport) -> [String] {
         guard !report.errors.isEmpty else { return [] }
         let lines = ErrorGroupText.lines(report.errors, namesEntity: report.entities.count > 1)
-        return ["", "What did not fit"] + lines.map { "  " + $0 }
+        return ["", "Errors"] + lines.map { "  " + $0 }
     }
 
     private static func unresolved(_ report: ImportReport, store: String, command: String) -> [String] {
@@ -240,7 +240,7 @@ enum ReportText {
         let rows = unresolved.sorted { $0.key < $1.key }.map { name, count in
             (TerminalText.escaped(name), NumberText.counted(count, "reference"))
         }
-        return ["", "References to what is not in the store (\(command) status \(store) --unresolved lists them)"]
+        return ["", "References to missing objects (\(command) status \(store) --unresolved lists them)"]
             + aligned(rows)
     }
 
@@ -257,7 +257,8 @@ enum ReportText {
         guard !rows.isEmpty else { return [] }
         // An odd source can have thousands of unknown keys; --json and --report have them all.
         let shown = rows.prefix(40)
-        let more = rows.count > shown.count ? ["  … and \(rows.count - shown.count) more (--json has all)"] : []
+        let more =
+            rows.count > shown.count ? ["  … and \((rows.count - shown.count).grouped) more (--json has all)"] : []
         return ["", "Changed or left out"] + aligned(Array(shown)) + more
     }
 

@@ -9,7 +9,7 @@ enum SplitText {
                 + "from \(NumberText.bytes(summary.bytes))"
         ]
         if summary.passedOver > 0 {
-            lines.append("  passed over  \(NumberText.counted(summary.passedOver, "record")) too large or too deep")
+            lines.append("  skipped      \(NumberText.counted(summary.passedOver, "record")) too large or too deep")
         }
         for (path, count) in summary.outside.sorted(by: { $0.key < $1.key }).prefix(20) {
             lines.append("  outside      \(TerminalText.escaped(path)): \(NumberText.counted(count, "value"))")

@@ -10,6 +10,8 @@ struct ImportRun {
     /// Other files and directories that the import reads or fills.
     var others: [(role: String, path: String)] = []
     let output: OutputArguments
+    /// True if the command was given a model.
+    var hasModel = false
     /// What is said where the store has everything already.
     var answer = AlreadyFinishedText.imported
     /// What serves a page meanwhile; nil for nothing.
@@ -53,7 +55,9 @@ struct ImportRun {
         if let error = ReportText.badSources(outcome.report) { throw error }
         // An exit code of 0 says that something was accepted, or nothing was to be.
         let command = CommandName.text
-        if let error = ReportText.nothingTaken(outcome.report, store: store, command: command) { throw error }
+        if let error = ReportText.nothingTaken(outcome.report, store: store, command: command, hasModel: hasModel) {
+            throw error
+        }
     }
 
     /// What is printed; nil where it is to be quiet.

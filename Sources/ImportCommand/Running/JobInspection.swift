@@ -59,6 +59,12 @@ enum StoreLocation {
         }
     }
 
+    /// Checks that the job and the entity of rejects exist; called if none was found.
+    func check(_ rejects: RejectArguments) throws {
+        if let job = rejects.job { _ = try inspection.status(of: job) }
+        if let entity = rejects.entity { _ = try reader().entity(named: entity) }
+    }
+
     /// Takes the bookkeeping out, of a copy where one is to be made.
     func stripped(allowsLoss: Bool = false, to copy: String? = nil) throws -> StripTool.Outcome {
         switch self {

@@ -10,8 +10,9 @@ struct ConflictsSubcommand: ParsableCommand {
         commandName: "conflicts",
         abstract: "List the open conflicts that merges have left in a store.",
         discussion: """
-            `importer merge … --into STORE --conflicts mark` leaves them. --to writes them to a file, a line each. Add a "take" to \
-            a line to decide it (base, ours, theirs, or an object with values); `importer resolve STORE FILE` applies them.
+            `importer merge … --into STORE --conflicts mark` keeps conflicts in STORE. --to writes them to a file, one per line. \
+            Resolve a line with a "take" (base, ours, theirs, or an object with values), and apply them with \
+            `importer resolve STORE FILE`.
 
             EXAMPLES
               importer conflicts mine.sqlite
@@ -22,7 +23,7 @@ struct ConflictsSubcommand: ParsableCommand {
     @Argument(help: "The store.")
     var store: String
 
-    @Flag(help: "Print a JSON object per line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     @Flag(help: "Print how many there are.")

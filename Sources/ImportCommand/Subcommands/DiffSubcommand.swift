@@ -11,12 +11,13 @@ struct DiffSubcommand: ParsableCommand {
         commandName: "diff",
         abstract: "Print what changed from one store to another, or write it as a change set.",
         discussion: """
-            Objects are the same by their identifiers: those of the model, else the primary key, else the only unique index \
-            without nulls. Values are the same when storage class and bytes are. Any SQLite file will do: where no model \
-            describes a table, it is an entity. Neither store is written to.
+            Objects are matched by their identifiers: those of the model, else the primary key, else the only unique index \
+            without nulls. Values are equal if their storage class and bytes are. Any SQLite files can be compared: a table \
+            without a model is an entity of its own. Neither store is changed.
 
-            --format text prints counts and then a line for each change; --format ndjson is the change set; --format html is one \
-            page that needs nothing else, in which j and k jump from change to change. What an object owns is nested in it; --include, --exclude and --only accept ENTITY.NAME or *.NAME, with the name of an attribute or relationship.
+            --format text prints counts and then a line for each change; --format ndjson is the change set; --format html is a \
+            single page, in which j and k go from change to change. Owned objects are nested in their owners. \
+            --include, --exclude and --only accept ENTITY.NAME or *.NAME, with the name of an attribute or relationship.
 
             EXAMPLES
               importer diff sunday.sqlite monday.sqlite
@@ -43,7 +44,7 @@ struct DiffSubcommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Only what this job has done to the one store that is given, as far as it can be undone.",
+            "Print what this job has done to the one store that is given, as far as it can be undone.",
             valueName: "number"
         )
     )
@@ -56,13 +57,13 @@ struct DiffSubcommand: ParsableCommand {
         name: .customLong("where"),
         // What begins with a dash is a predicate too: -1 < age.
         parsing: .unconditional,
-        help: ArgumentHelp("Only objects for which this holds in either store.", valueName: "predicate")
+        help: ArgumentHelp("Compare only objects that match in either store.", valueName: "predicate")
     )
     var predicate: String?
 
     @Option(
         help: ArgumentHelp(
-            "Begin with this entity, or one object of it: only it, what it owns, and what --include leads to; may be repeated.",
+            "Compare only this entity, or one object of it, with what it owns and what --include adds; may be repeated.",
             valueName: "entity[=id]"
         )
     )
@@ -70,7 +71,7 @@ struct DiffSubcommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Nest what a reference leads to, each object once; compare an attribute although it is left out; may be repeated.",
+            "Nest the objects of a relationship, each once; or compare an attribute that is left out; may be repeated.",
             valueName: "entity.name"
         )
     )
@@ -91,16 +92,16 @@ struct DiffSubcommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The attributes by which objects of an entity are the same; may be repeated.",
+            "The attributes that identify the objects of an entity; may be repeated.",
             valueName: "entity:a,b"
         )
     )
     var identifier: [String] = []
 
-    @Option(name: .customLong("old"), help: ArgumentHelp("Which old values a change set has.", valueName: "which"))
+    @Option(name: .customLong("old"), help: ArgumentHelp("Old values that a change set has.", valueName: "which"))
     var oldValues = DifferenceOptions.OldValues.changed
 
-    @Option(help: "How the difference is printed.")
+    @Option(help: "Output format.")
     var format: Format?
 
     @Flag(help: "Print the summary as JSON.")
@@ -108,14 +109,14 @@ struct DiffSubcommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Print at most this many changes; with --format html, objects, 10,000 unless given.",
+            "Print at most this many changes; with --format html, this many objects (default: 10,000).",
             valueName: "number"
         )
     )
     var limit: Int?
 
     @Option(
-        help: ArgumentHelp("Write to this file; .ndjson or .html at its end is the format.", valueName: "file")
+        help: ArgumentHelp("Write to this file; the suffix .ndjson or .html sets the format.", valueName: "file")
     )
     var output: String?
 
@@ -125,12 +126,12 @@ struct DiffSubcommand: ParsableCommand {
     @Flag(help: "Exit with 1 when the stores differ.")
     var exitCode = false
 
-    @Flag(help: "Print what leads from NEW to OLD.")
+    @Flag(help: "Print the changes from NEW to OLD.")
     var reverse = false
 
     @Option(
         help: ArgumentHelp(
-            "Threads that read rows side by side, each with connections of its own.",
+            "Threads that read rows in parallel, each with its own connections.",
             discussion: "Default: processors, at most 4.",
             valueName: "n"
         )
@@ -193,7 +194,7 @@ struct DiffSubcommand: ParsableCommand {
             let (before, after) = (NumberText.counted(each.old, "row"), NumberText.counted(each.new, "row"))
             StandardError.write(
                 message:
-                    "\(each.name): \(before) only in the old store, \(after) only in the new one, that no change is about",
+                    "\(each.name): \(before) only in the old store, \(after) only in the new one, in no change",
                 mode: .lines
             )
         }

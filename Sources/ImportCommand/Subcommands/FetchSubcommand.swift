@@ -25,8 +25,8 @@ struct FetchSubcommand: ParsableCommand {
             Without --sort records come in the order of their row ids. While an import is running, records come from \
             several of its commits; a message says so.
 
-            Of a server's schema (postgresql://…) records come in the order of their identifiers, all from one state of it. \
-            Its rows have no row ids, and relationships are not followed there.
+            From a server (postgresql://…), records come in the order of their identifiers, all from one snapshot. There are \
+            no row ids and no relationships there.
 
             EXAMPLES
               importer fetch people.sqlite
@@ -58,7 +58,7 @@ struct FetchSubcommand: ParsableCommand {
         name: .customLong("where"),
         // What begins with a dash is a predicate too: -1 < age.
         parsing: .unconditional,
-        help: ArgumentHelp("Only records for which this holds.", valueName: "predicate")
+        help: ArgumentHelp("Print only records that match.", valueName: "predicate")
     )
     var predicate: String?
 
@@ -98,7 +98,7 @@ struct FetchSubcommand: ParsableCommand {
     @Flag(help: "Print only how many records there are.")
     var count = false
 
-    @Option(help: "How records are printed.")
+    @Option(help: "Output format.")
     var format: Format?
 
     @Flag(help: "The same as --format json.")
@@ -107,7 +107,7 @@ struct FetchSubcommand: ParsableCommand {
     @Option(help: ArgumentHelp("How dates are printed; unix is seconds as a number.", valueName: "form"))
     var dates = DateStyle.iso8601
 
-    @Flag(help: "Print the model by which an import reads what --format ndjson prints, and no records.")
+    @Flag(help: "Print a model file for importing the output of --format ndjson, instead of records.")
     var printModel = false
 
     func validate() throws {
@@ -128,7 +128,7 @@ struct FetchSubcommand: ParsableCommand {
             }
             guard chosenFormat == .json || chosenFormat == .ndjson else {
                 throw ValidationError(
-                    "--include nests objects, for which --format \(chosenFormat.rawValue) has no place; "
+                    "--include nests objects, which --format \(chosenFormat.rawValue) cannot show; "
                         + "use --format ndjson or --format json"
                 )
             }
@@ -162,7 +162,7 @@ struct FetchSubcommand: ParsableCommand {
             }
         guard !isConsistent else { return }
         StandardError.write(
-            "importer: something was committed meanwhile: not all of the records are from the same state of the store\n"
+            "importer: the store has changed meanwhile: the records are not all from the same state of it\n"
         )
     }
 

@@ -33,8 +33,8 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
               gzip -dc events.gz | importer import - --into e.sqlite --entity Event
               importer users.json --into users.sqlite --identifier id --mirror --dry-run
 
-            The job options decide the result: a resume with others is refused. All other options are free to \
-            change at every run.
+            The job options decide the result: a resume with others is refused. All other options may \
+            change with every run.
             """
     )
 
@@ -54,8 +54,8 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
 
     @Flag(
         help: ArgumentHelp(
-            "Import sources that this store has already finished once more, as a new job.",
-            discussion: "A stream is imported beside one whose import stopped."
+            "Import sources again that this store has already, as a new job.",
+            discussion: "A stream becomes a new import beside an interrupted one."
         )
     )
     var again = false
@@ -69,10 +69,10 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
     )
     var migrate = false
 
-    @Flag(help: "Keep what is needed to take the import back (see importer undo).")
+    @Flag(help: "Keep what is needed to undo the import (see importer undo).")
     var undo = false
 
-    @Flag(help: "Take the importer's own tables out of the store at the end (see importer strip).")
+    @Flag(help: "Remove the importer's own tables from the store at the end (see importer strip).")
     var strip = false
 
     @Flag(help: "Print the plan, and what the first MiB would give: columns, types, rows, counts. Change nothing.")
@@ -101,7 +101,7 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
             }
         }
         if strip && (dryRun || serve || undo) {
-            throw ValidationError("--strip leaves nothing for --dry-run, --serve and --undo")
+            throw ValidationError("--strip excludes --dry-run, --serve and --undo")
         }
         if dryRun && serve { throw ValidationError("--dry-run makes no store to serve") }
         if !serve && page.isGiven {
@@ -133,7 +133,8 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
             inspection: location.inspection,
             sources: sources,
             others: others,
-            output: output
+            output: output,
+            hasModel: job.model != nil
         )
         guard serve else {
             try run.perform(pipeline)

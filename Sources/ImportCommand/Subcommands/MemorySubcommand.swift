@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ImportModel
 import Importer
 
 /// Asks files in SQL.
@@ -11,7 +12,7 @@ struct MemorySubcommand: ParsableCommand {
         abstract: "Print what an SQL statement selects from JSON files.",
         discussion: """
             The files are imported into a store in the temporary directory (TMPDIR), which is removed before the answer is \
-            printed. Each is a table of its name: people.json is people.
+            printed. Each becomes a table with its name: people.json becomes people.
 
             EXAMPLES
               importer memory people.json 'select city, count(*) from people group by 1'
@@ -59,7 +60,9 @@ struct MemorySubcommand: ParsableCommand {
             )
             let report = try watch.perform { try pipeline.run() }.report
             if report.rejected > 0 {
-                let lines = ["importer: \(report.rejected) of \(report.recordsRead) records are left out:"]
+                let lines = [
+                    "importer: \(report.rejected.grouped) of \(report.recordsRead.grouped) records are left out:"
+                ]
                 StandardError.write((lines + ReportText.errors(report).dropFirst(2)).joined(separator: "\n") + "\n")
             }
             let reader = try StoreReader(store: store)

@@ -11,17 +11,16 @@ struct MergeSubcommand: ParsableCommand {
         commandName: "merge",
         abstract: "Merge two copies of a store that have been changed apart.",
         discussion: """
-            BASE is the store that both copies have grown out of. OURS and THEIRS are the copies, or change sets that lead from BASE to \
-            them. What only one side has changed is as that side has it, attribute by attribute; what both have changed, and not to the \
-            same value, is a conflict. What is printed is the change set that leads from OURS to the merged state, with a line for each \
-            conflict. With --into OURS it is applied, as a job that `importer undo` takes back; otherwise no store is written to.
+            BASE is the store that both copies were made from. OURS and THEIRS are the copies, or change sets from BASE to them. \
+            Changes are merged attribute by attribute; an attribute that both sides have set to different values is a conflict. \
+            The output is the change set from OURS to the merged state, with a line for each conflict. --into OURS applies it, as \
+            a job that `importer undo` can undo; otherwise no store is changed.
 
-            Conflicts end it with exit code 65, and nothing is applied: --conflicts ours or theirs decides all of them, and mark applies \
-            everything else and keeps them in the store, for `importer conflicts` and `importer resolve`. A change set can be edited, too: \
-            `importer patch` applies it when each of its conflicts has a "take".
+            If there are conflicts, nothing is applied, and the exit code is 65. --conflicts ours or theirs resolves all of them; \
+            mark applies everything else and keeps them in the store, for `importer conflicts` and `importer resolve`. The change \
+            set can be edited, too: `importer patch` applies it when each of its conflicts has a "take".
 
-            Unique indexes and foreign keys are judged by the merged state. Where OURS is a change set they are judged when the \
-            result is applied.
+            Unique indexes and foreign keys are checked in the merged state; where OURS is a change set, when the result is applied.
 
             EXAMPLES
               importer merge base.db mine.db server.db
@@ -32,19 +31,19 @@ struct MergeSubcommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "The store that both sides have grown out of.")
+    @Argument(help: "The store that both sides were made from.")
     var base: String
 
-    @Argument(help: "The one side: a store, or a change set from BASE.")
+    @Argument(help: "One side: a store, or a change set from BASE.")
     var ours: String
 
     @Argument(help: "The other side: a store, or a change set from BASE.")
     var theirs: String
 
-    @Option(help: ArgumentHelp("Apply the result to this store, which OURS is or leads to.", valueName: "store"))
+    @Option(help: ArgumentHelp("Apply the result to this store: OURS, or what OURS leads to.", valueName: "store"))
     var into: String?
 
-    @Option(help: ArgumentHelp("What becomes of conflicts: stop, ours, theirs or mark.", valueName: "policy"))
+    @Option(help: ArgumentHelp("What to do with conflicts: stop, ours, theirs or mark.", valueName: "policy"))
     var conflicts = MergeOptions.ConflictPolicy.stop
 
     @Option(help: ArgumentHelp("Merge only this entity, with what it owns; may be repeated.", valueName: "name"))
@@ -60,13 +59,13 @@ struct MergeSubcommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The attributes by which objects of an entity are the same; may be repeated.",
+            "The attributes that identify the objects of an entity; may be repeated.",
             valueName: "entity:a,b"
         )
     )
     var identifier: [String] = []
 
-    @Flag(help: "Print how much changes, and how many conflicts there are, as JSON.")
+    @Flag(help: "Print the numbers of changes and conflicts as JSON.")
     var json = false
 
     @Option(help: ArgumentHelp("Write the change set to this file.", valueName: "file"))

@@ -4,19 +4,19 @@ import Importer
 /// Brings a store to another model.
 ///
 /// `importer migrate STORE --model FILE`
-struct MigrateSubcommand: ParsableCommand {
+struct MigrateSubcommand: ParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
         abstract: "Bring a store to another model: tables, columns, rows and references.",
         discussion: """
-            Prints the plan, a line for each change, and then makes all of it or nothing. What has a renamingIdentifier in \
-            the model is renamed from that; all else is matched by name.
+            Prints the plan, one line per change, and then makes all changes or none. A renamingIdentifier in the model is the \
+            former name; everything else is matched by name.
 
-            A change that would lose values is refused (exit 65; nothing is changed), with the number of rows that it concerns and \
-            the first three of them. --allow-loss drops what is gone from the model.
+            A change that would lose values is refused (exit 65; nothing is changed), with the number of affected rows and the \
+            first three of them. --allow-loss drops what the model no longer has.
 
-            A new attribute that is required gets its default in the rows that are there, or, where it is "generated", a UUID \
-            made of the row's identifier: the same each time.
+            A new required attribute gets its default in existing rows, or, if it is "generated", a UUID made from the row's \
+            identifier: the same each time.
 
             EXAMPLES
               importer model print people.sqlite > people.model.json   # then edit it
@@ -28,12 +28,12 @@ struct MigrateSubcommand: ParsableCommand {
     @Argument(help: "The store.")
     var store: String
 
-    @Option(help: ArgumentHelp("The model that the store is to have.", valueName: "file"))
+    @Option(help: ArgumentHelp("The new model.", valueName: "file"))
     var model: String
 
     @OptionGroup var modelFile: ModelFileArguments
 
-    @Flag(help: "Drop values that the model has no attribute for, links beyond the first, and orders.")
+    @Flag(help: "Drop values without an attribute in the model, links beyond the first, and orders.")
     var allowLoss = false
 
     @Flag(help: "Print the plan. Change nothing.")
@@ -61,7 +61,7 @@ struct MigrateSubcommand: ParsableCommand {
             try migration.run(progress: watch.progress, interruption: watch.interruption, accept: print)
         }
         guard !json, !progress.quiet, !done.isEmpty else { return }
-        try StandardOutput.write("The store has the model now.\n")
+        try StandardOutput.write("The store has this model now.\n")
     }
 
     private func print(_ plan: ModelMigration.Plan) throws {

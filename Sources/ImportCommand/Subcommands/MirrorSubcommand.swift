@@ -9,8 +9,8 @@ struct MirrorSubcommand: ParsableCommand, StoreCommand {
         commandName: "mirror",
         abstract: "Finish the deletions that an import with --mirror has withheld.",
         discussion: """
-            The sources are not needed. Where another job has come to the same entities since, nothing is deleted (exit 65): \
-            import the sources once more.
+            The sources are not needed. If another job has changed the same entities since, nothing is deleted (exit 65): \
+            import the sources again.
 
             EXAMPLES
               importer mirror people.sqlite --job 12 --max-delete 40%

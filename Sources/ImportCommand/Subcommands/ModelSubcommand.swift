@@ -24,11 +24,11 @@ struct ModelSubcommand: ParsableCommand {
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "check",
-            abstract: "Name every mistake of a model file, each with its path.",
+            abstract: "List the mistakes in a model file, each with its path.",
             discussion: """
-                One line per mistake. Exits 0 when there is none, and 65 when there are. What the store does not keep by \
-                itself, delete rules for example, is a warning on standard error; so is what a Core Data model says that \
-                a model file cannot.
+                Prints one line per mistake; the exit code is 65 if there are any. What the store does not enforce by itself, \
+                such as some delete rules, is a warning on standard error, and so is what a model file cannot express of a \
+                Core Data model.
 
                 EXAMPLES
                   importer model check people.model.json
@@ -80,13 +80,13 @@ struct ModelSubcommand: ParsableCommand {
             commandName: "convert",
             abstract: "Print a Core Data model as a model file in JSON.",
             discussion: """
-                FILE is an .xcdatamodeld, of which the current version is read (X.xcdatamodeld:NAME reads another), an \
-                .xcdatamodel, or the contents in it. JSON is printed in its plain form. The printed model imports what FILE \
-                itself imports with --model. What of FILE it cannot express is listed on standard error: a line for each \
-                attribute or relationship, with its line in the file.
+                FILE is an .xcdatamodeld (its current version; X.xcdatamodeld:NAME reads another), an .xcdatamodel, or the \
+                contents in it. JSON is printed in its plain form. The printed model imports like FILE itself. Parts of FILE \
+                that it cannot express are listed on standard error: one line per attribute or relationship, with its line in \
+                the file.
 
-                Where the userInfo of a property says its key in the JSON (mappedKeyName, sync.remoteKey, JSONKeyPath, \
-                importKey and others), that is its key; --key-style makes the keys of all others.
+                If a property's userInfo names its JSON key (mappedKeyName, sync.remoteKey, JSONKeyPath, importKey and \
+                others), that is its key; --key-style decides all others.
 
                 EXAMPLES
                   importer model convert Moody.xcdatamodeld > moody.model.json
@@ -109,13 +109,13 @@ struct ModelSubcommand: ParsableCommand {
     struct Print: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "print",
-            abstract: "Print the model of a store, from which an import without a model starts.",
+            abstract: "Print the model of a store, as an import without a model file uses it.",
             discussion: """
-                Each attribute with its type and its key paths ("from"). Importing with the printed model reads records \
-                as an import without one does, but adds no columns. What the model leaves out is printed on standard error.
+                The model has each attribute with its type and its key paths ("from"). Importing with it reads records as an \
+                import without a model does, but adds no columns. What it leaves out is listed on standard error.
 
-                A table that no import has written is described by the declared types of its columns, where it is named \
-                or the store has no others.
+                A table that no import has written is described by the declared types of its columns; name it if the store \
+                has other tables.
 
                 EXAMPLES
                   importer model print people.sqlite > people.model.json
@@ -142,7 +142,7 @@ struct ModelSubcommand: ParsableCommand {
     struct Schema: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "schema",
-            abstract: "Print the JSON Schema of model files, by which editors complete them.",
+            abstract: "Print the JSON Schema of model files, for completion in editors.",
             discussion: """
                 EXAMPLES
                   importer model schema > model.schema.json

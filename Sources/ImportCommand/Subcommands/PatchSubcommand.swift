@@ -10,14 +10,14 @@ struct PatchSubcommand: ParsableCommand, StoreCommand {
         commandName: "patch",
         abstract: "Apply a change set to a store.",
         discussion: """
-            FILE is what `importer diff OLD NEW --output FILE` has written; - is standard input. First all of it is compared with \
-            the store, and nothing is written. Then it is applied as a job: in commits, resumable with `importer resume`, and listed by \
-            `importer status`. Any SQLite file will do.
+            FILE is written by `importer diff OLD NEW --output FILE`; - is standard input. All of it is first compared with the \
+            store. Then it is applied as a job: in commits, resumable with `importer resume`, and listed by `importer status`. \
+            STORE may be any SQLite file.
 
-            A value is written where the store has the change's old value. Where it has the new one already, nothing is done, so \
-            that applying a patch twice changes nothing more. What has neither is a conflict, and so are an object to be updated that is \
-            missing, one to be inserted that exists with other values, and what the table's constraints refuse. Conflicts stop the \
-            patch (exit 65) unless --conflicts says otherwise. Constraints are judged by the end: unique values may be swapped.
+            A value is written if the store has the change's old value. If it has the new value already, nothing is done, so a \
+            patch may be applied twice. Any other value is a conflict. So are an object to update that is missing, an object to \
+            insert that exists with other values, and what the table's constraints refuse. Conflicts stop the patch (exit 65) \
+            unless --conflicts says otherwise. Constraints are checked at the end: unique values may be swapped.
 
             EXAMPLES
               importer diff sunday.sqlite monday.sqlite --output monday.changes.ndjson
@@ -39,7 +39,7 @@ struct PatchSubcommand: ParsableCommand, StoreCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The attributes by which objects of an entity are the same; may be repeated.",
+            "The attributes that identify the objects of an entity; may be repeated.",
             valueName: "entity:a,b"
         )
     )
@@ -54,13 +54,13 @@ struct PatchSubcommand: ParsableCommand, StoreCommand {
     @Flag(help: "Do not keep what the rows were before.")
     var noUndo = false
 
-    @Flag(help: "Of a change set that is cut off, apply the changes before the cut.")
+    @Flag(help: "Apply the changes of a truncated change set up to its end.")
     var partial = false
 
     @Flag(help: "Apply changes that have no old values, without comparing.")
     var unchecked = false
 
-    @Flag(help: "Apply a change set that this store has already.")
+    @Flag(help: "Apply a change set again that this store has already.")
     var again = false
 
     @Option(help: ArgumentHelp("Changes per commit.", valueName: "n"))

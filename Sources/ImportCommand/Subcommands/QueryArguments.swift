@@ -4,7 +4,7 @@ import Importer
 
 /// How the rows of a query are printed.
 struct QueryArguments: ParsableArguments {
-    @Option(help: "How rows are printed.")
+    @Option(help: "Output format.")
     var format = FetchSubcommand.Format.table
 
     /// Runs a statement, and prints its rows.

@@ -10,12 +10,11 @@ struct RejectsSubcommand: ParsableCommand, StoreCommand {
         commandName: "rejects",
         abstract: "List rejected records with their errors, or export them to be repaired.",
         discussion: """
-            Values are not printed unless asked for.
+            Values are printed only with --show-values.
 
             --to writes a line of JSON for each open reject: its number, its position, its errors, and under "record" \
-            the record as it was (as a string where it is not JSON). Edit the records, leave out the lines that you \
-            give up, and import them with `importer retry`. Rejects that are repaired, and those of jobs that are \
-            undone, are listed with --all.
+            the original record (as a string if it is not JSON). Edit the records, remove lines that you do not need, and \
+            import them with `importer retry`. --all also lists rejects that are repaired or of jobs that are undone.
 
             EXAMPLES
               importer rejects people.sqlite
@@ -89,6 +88,7 @@ struct RejectsSubcommand: ParsableCommand, StoreCommand {
         }
         try StandardOutput.write(pending)
         if isEmpty {
+            try location.check(rejects)
             StandardError.write(
                 "importer: there are no \(all ? "" : "open ")rejects\(TerminalText.escaped(rejects.words))\n"
             )
@@ -106,6 +106,7 @@ struct RejectsSubcommand: ParsableCommand, StoreCommand {
         } else {
             export = try inspection.exportRejects(selection, as: format) { try StandardOutput.write(bytes: $0) }
         }
+        if export.rejects == 0 { try location.check(rejects) }
         var message = NumberText.counted(export.rejects, "\(all ? "" : "open ")reject")
         if let to, to != "-" { message += " in \(to)" }
         if export.partial > 0 {

@@ -6,15 +6,14 @@ import Importer
 /// Resolves conflicts that merges have left in a store.
 ///
 /// `importer resolve STORE FILE`
-struct ResolveSubcommand: ParsableCommand {
+struct ResolveSubcommand: ParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "resolve",
         abstract: "Resolve conflicts that merges have left in a store.",
         discussion: """
-            FILE is what `importer conflicts STORE --to FILE` has written, with a "take" in each line that is resolved: "base", \
-            "ours", "theirs", or an object with values. Lines whose "take" is null stay open. --ours and --theirs need no file. \
-            It is one job, which `importer undo` takes back. If a value has changed since the merge, nothing is written, and the \
-            conflict is listed.
+            FILE is written by `importer conflicts STORE --to FILE`; resolve a line by its "take": "base", "ours", "theirs", or an \
+            object with values. Lines whose "take" is null stay open. --ours and --theirs need no file. This is one job, which \
+            `importer undo` can undo. If a value has changed since the merge, nothing is written, and the conflict is listed.
 
             EXAMPLES
               importer resolve mine.sqlite conflicts.ndjson
@@ -88,7 +87,7 @@ struct ResolveSubcommand: ParsableCommand {
             }
         } catch is NothingToResolve {
             guard !output.progress.quiet, !output.json else { return }
-            try StandardOutput.write("There is no conflict to be resolved.\n")
+            try StandardOutput.write("There are no conflicts to resolve.\n")
         }
     }
 

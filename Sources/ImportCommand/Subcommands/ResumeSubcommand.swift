@@ -1,4 +1,5 @@
 import ArgumentParser
+import ImportModel
 import ImportPostgreSQL
 import Importer
 
@@ -25,7 +26,7 @@ struct ResumeSubcommand: ParsableCommand, StoreCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Rejects allowed from now on: n stops before the next one, n% is judged at the end, none is no limit.",
+            "Rejects allowed from now on: n stops before the next one, n% is checked at the end, none is no limit.",
             discussion: "Default: the import's own limit. It is kept for later resumes.",
             valueName: "n|n%|none"
         ),
@@ -66,7 +67,7 @@ struct ResumeSubcommand: ParsableCommand, StoreCommand {
         if count > 1 {
             StandardError.write(
                 message:
-                    "resuming the import of \(ReportText.sources(job)), the newest of \(count) unfinished imports",
+                    "resuming the import of \(ReportText.sources(job)), the newest of \(count.grouped) unfinished imports",
                 mode: output.progress.mode
             )
         }

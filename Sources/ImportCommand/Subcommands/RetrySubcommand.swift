@@ -11,12 +11,12 @@ struct RetrySubcommand: ParsableCommand, StoreCommand {
         commandName: "retry",
         abstract: "Import repaired rejects.",
         discussion: """
-            FILE is what `importer rejects STORE --to FILE` has written and you have edited: one line per reject, with \
-            the repaired record under "record". The records are imported as a job of its own, with the model and the \
-            options of the job that rejected them, and their entries are closed. Lines that you left out stay open, \
-            records that still do not fit do too, and lines whose entry is closed already are ignored.
+            FILE is written by `importer rejects STORE --to FILE` and edited by you: one line per reject, with the repaired \
+            record under "record". The records are imported as a new job, with the model and the options of the job that \
+            rejected them, and their rejects are closed. Rejects whose lines you removed stay open, and so do records that \
+            are rejected again. Lines of closed rejects are ignored.
 
-            Without FILE, --model tries the stored open rejects again as they are, under another model.
+            Without FILE, --model imports the stored open rejects as they are, with another model.
 
             An interrupted retry is resumed by the same command, or by `importer resume`.
 
@@ -56,7 +56,7 @@ struct RetrySubcommand: ParsableCommand, StoreCommand {
         if file == "-" { throw ValidationError("a retry reads its file twice: save the lines to a file") }
         if file?.isEmpty == true { throw ValidationError("the file's path is empty") }
         if file != nil, let option = rejects.given.first {
-            throw ValidationError("\(option) is for stored rejects; the file says itself which ones are retried")
+            throw ValidationError("\(option) is for stored rejects; FILE names those to retry")
         }
     }
 
@@ -81,6 +81,7 @@ struct RetrySubcommand: ParsableCommand, StoreCommand {
             others: others,
             output: output
         )
+        run.hasModel = model != nil
         run.answer = file == nil ? .nothingToRetry : .retried
         try run.perform(pipeline)
     }

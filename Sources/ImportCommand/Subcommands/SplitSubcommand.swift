@@ -7,12 +7,12 @@ import Importer
 struct SplitSubcommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "split",
-        abstract: "Only cut numbered chunks, one record per line.",
+        abstract: "Split sources into numbered chunks, one record per line, and import nothing.",
         discussion: """
             Writes chunk-000001.ndjson, chunk-000002.ndjson, … and manifest.ndjson, which says where in the source \
-            each record is. `importer import DIR --into STORE` imports them. The same command resumes a split that \
-            was interrupted. A directory with chunks or a manifest of another import, or with a source in it, is refused; \
-            other files in it are left alone.
+            each record is. `importer import DIR --into STORE` imports them. The same command resumes an \
+            interrupted split. A directory with chunks or a manifest of another import, or with a source, is refused; other \
+            files in it are not touched.
 
             EXAMPLES
               importer split people.json --to people.chunks

@@ -8,13 +8,13 @@ import Importer
 struct StripSubcommand: ParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "strip",
-        abstract: "Take the importer's own tables out of a store.",
+        abstract: "Remove the importer's own tables from a store.",
         discussion: """
-            What is left is what you would have made by hand: your tables, rows and indexes, in rollback-journal mode. What is no \
-            longer possible: undo, verify, retry, mirror and resume, telling where a row is from, and knowing what is in already. A \
-            later import into the store treats its tables as any other program's.
+            Your tables, rows and indexes stay, in rollback-journal mode. Undo, verify, retry, mirror and resume are no longer \
+            possible, and the store no longer knows where its rows are from, or which sources it has. A later import treats its \
+            tables like those of any other program.
 
-            Nothing is stripped while a job is unfinished or conflicts are open, nor while rejects are open (exit 64), unless \
+            A store with an unfinished job or open conflicts is not stripped, nor one with open rejects (exit 64), unless \
             --allow-loss drops them.
 
             EXAMPLES
@@ -57,8 +57,8 @@ struct StripSubcommand: ParsableCommand, StoreCommand {
         }
         let rejects = outcome.rejects > 0 ? ", with \(NumberText.counted(outcome.rejects, "reject"))" : ""
         return
-            "\(TerminalText.escaped(file)): \(NumberText.counted(Int64(outcome.tables), "table")) of the importer's taken out"
+            "\(TerminalText.escaped(file)): \(NumberText.counted(Int64(outcome.tables), "table")) of the importer removed"
             + "\(rejects)\(sizes).\n"
-            + (outcome.isCompact ? "" : "It was not vacuumed, as that might give rows other row ids.\n")
+            + (outcome.isCompact ? "" : "It was not vacuumed, because that could change row ids.\n")
     }
 }

@@ -7,15 +7,14 @@ import Importer
 struct UndoSubcommand: ParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo",
-        abstract: "Take back what a job has done to a store.",
+        abstract: "Undo what a job has done to a store.",
         discussion: """
-            Rows that the job has inserted go; those that it has changed or deleted come back, with their row ids. Patches and \
-            undos keep what that needs, and so does `importer import --undo`; --forget drops it. An import that has only inserted rows \
-            can be undone without it, as long as nobody has changed these.
+            Rows that the job inserted are deleted; those that it changed or deleted are restored, with their row ids. Patches, \
+            undos and `importer import --undo` keep what is needed; --forget drops it. An import that only inserted rows can be \
+            undone without it, as long as these have not changed.
 
-            An undo is a job itself: to do again what was undone, undo the undo. A job that was interrupted may be undone, and \
-            is over then. A value that has changed since is a conflict, which stops the undo (exit 65) unless --conflicts \
-            says otherwise.
+            An undo is a job itself, and can be undone, too. An interrupted job can be undone; it cannot be resumed then. A \
+            value that has changed since the job is a conflict, which stops the undo (exit 65) unless --conflicts says otherwise.
 
             EXAMPLES
               importer undo copy.sqlite
@@ -35,10 +34,10 @@ struct UndoSubcommand: ParsableCommand, StoreCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What to do where a value has changed since the job: stop, keep or take; may be repeated.",
+            "What to do if a value has changed since the job: stop, keep or take; may be repeated.",
             discussion: """
-                stop lists the conflicts and writes nothing; keep leaves what has changed; take brings back what was there before \
-                the job. ENTITY:POLICY is for an entity, ENTITY.NAME:POLICY for an attribute. Default: stop.
+                stop lists the conflicts and writes nothing; keep leaves the changed value; take restores the value before the \
+                job. ENTITY:POLICY applies to an entity, ENTITY.NAME:POLICY to an attribute. Default: stop.
                 """,
             valueName: "policy"
         ),
@@ -46,12 +45,12 @@ struct UndoSubcommand: ParsableCommand, StoreCommand {
     )
     var conflicts: [PatchOptions.Rule] = []
 
-    @Flag(help: "Forget what was kept to undo jobs: that of --job, or of all.")
+    @Flag(help: "Drop what is kept for undo, of --job or of all jobs.")
     var forget = false
 
     @Option(
         help: ArgumentHelp(
-            "With --forget, only that of jobs that were finished at least as long ago: 30d, 12h, 45m or 90s.",
+            "With --forget, only jobs that finished at least this long ago: 30d, 12h, 45m or 90s.",
             valueName: "age"
         ),
         transform: age
@@ -99,7 +98,7 @@ struct UndoSubcommand: ParsableCommand, StoreCommand {
         guard !output.progress.quiet else { return }
         try StandardOutput.write(
             forgotten.isEmpty
-                ? "Nothing was kept to be undone.\n"
+                ? "Nothing was kept for undo.\n"
                 : "Forgotten: job \(forgotten.map(String.init).joined(separator: ", ")).\n"
         )
     }

@@ -9,11 +9,11 @@ struct VerifySubcommand: ParsableCommand, StoreCommand {
         commandName: "verify",
         abstract: "Check that every record is accounted for.",
         discussion: """
-            One line per check, over all imports of the store, and a note for each that is not finished. Exits 0 when all \
-            checks hold and 65 when one does not; an unfinished import is no failure.
+            Prints one line per check, over all imports of the store, and a note for each import that is not finished. The \
+            exit code is 0 if all checks hold, and 65 if one does not; an unfinished import is no failure.
 
-            What other programs have done to the tables since is reported and is no failure either, unless --strict is \
-            given. How many rows should be there is known exactly, other values are looked for in 256 rows per table.
+            Changes that other programs have made to the tables are reported, and are a failure only with --strict. The number \
+            of rows is checked exactly; values are compared in 256 rows per table.
 
             EXAMPLES
               importer verify people.sqlite
@@ -26,13 +26,13 @@ struct VerifySubcommand: ParsableCommand, StoreCommand {
 
     @OptionGroup(title: "Server options") var schema: PostgreSQLArguments
 
-    @Flag(help: "Exit with 65 where other programs have deleted, added or changed rows, too.")
+    @Flag(help: "Exit with 65 also if other programs have deleted, added or changed rows.")
     var strict = false
 
-    @Flag(help: "Print the checks of each import, and each table, in a line of their own.")
+    @Flag(help: "Print the checks of each import and each table on separate lines.")
     var verbose = false
 
-    @Flag(help: "Print the result alone.")
+    @Flag(help: "Print only the result.")
     var quiet = false
 
     @Flag(help: "Print the checks as JSON.")

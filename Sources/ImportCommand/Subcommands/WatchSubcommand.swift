@@ -63,7 +63,7 @@ struct WatchSubcommand: ParsableCommand {
         if store.isEmpty { throw ValidationError("the store's path is empty") }
         _ = try RecordSort.lists(sort)
         if json, choosesRecords {
-            throw ValidationError("--json has no records for --entity and --sort to choose from")
+            throw ValidationError("--entity and --sort are for the terminal, not for --json")
         }
     }
 
@@ -87,7 +87,7 @@ struct WatchSubcommand: ParsableCommand {
             }
         } else {
             if choosesRecords {
-                StandardError.write("importer: --entity and --sort choose the records on a terminal; lines have none\n")
+                StandardError.write("importer: --entity and --sort have no effect without a terminal\n")
             }
             try WatchLines(store: store, follows: follow, isJSON: json).run(interruption)
         }

@@ -346,7 +346,7 @@ package final class ChunkDecoder {
         let (expected, found) =
             code == .recordTooDeep
             ? ("at most \(maxDepth) levels", "more")
-            : ("at most \(chunk.maxRecordBytes) bytes", "\(entry.length) bytes")
+            : ("at most \(chunk.maxRecordBytes.grouped) bytes", "\(entry.length.grouped) bytes")
         let error = RecordError(
             entity: plan.entity.name,
             keyPath: "",

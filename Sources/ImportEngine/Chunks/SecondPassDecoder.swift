@@ -88,8 +88,8 @@ extension ImportModel.RecordError {
             entity: entity,
             keyPath: "",
             code: .unresolved,
-            expected: "objects that are there",
-            found: "reference to nothing",
+            expected: "existing objects",
+            found: "reference to a missing object",
             byteOffset: byteOffset
         )
     }

@@ -70,30 +70,28 @@ package struct RejectLimit: Sendable {
                 keyPath: reject.errors.first?.keyPath
             )
             let more = reject.errors.count > 1 ? " (and \(reject.errors.count - 1) more)" : ""
-            let what = reject.errors.first.map { "\(Self.text($0))\(more)" } ?? "it does not fit"
+            let what = reject.errors.first.map { "\(Self.text($0))\(more)" } ?? "no error is known"
             guard let bound else {
                 return ImportError(
                     .allRejected,
                     at: source,
                     position: position,
-                    "the first \(reject.ordinal) records were all rejected, so this is probably the wrong "
-                        + "model; of the last one: \(what)",
+                    "the first \(reject.ordinal.grouped) records were all rejected; the error of the last one: \(what)",
                     advice: """
-                        The \(committed) before it are kept: \(call: .rejects) says what is wrong with them.
-                        Restart with \(.restart) and another model.
-                        To import what fits: \(call: .resuming(maxErrors: "none")).
+                        The \(committed.grouped) before it are kept: \(call: .rejects) lists their errors.
+                        Restart with \(.restart) and a model that matches, or import what is not rejected:
+                        \(call: .resuming(maxErrors: "none")).
                         """
                 )
             }
-            let count = committed > 0 ? " after \(committed) other rejects" : ""
             return ImportError(
                 .tooManyRejects,
                 at: source,
                 position: position,
-                "record \(reject.ordinal) at byte \(reject.byteOffset) does not fit\(count), so the import stops before it"
+                "the import stops before record \(reject.ordinal.grouped) (byte \(reject.byteOffset.grouped))"
                     + "\(Self.rule(bound)): \(what)",
                 advice: """
-                    Everything before it is imported. Correct the source from there on, then run the same command again.
+                    Everything before it is imported. Correct the source from there on, then \(.sameAgain).
                     \(Self.otherwise(bound))
                     """
             )
@@ -110,14 +108,14 @@ package struct RejectLimit: Sendable {
         /// Which limit that is; the store keeps this, and so it has nobody's words for it.
         private static func rule(_ bound: Bound) -> String {
             switch bound {
-            case .maxErrors(let count): " (at most \(count) may be rejected)"
+            case .maxErrors(let count): ", as at most \(count.grouped) may be rejected"
             case .onError: ""
             }
         }
 
         private static func text(_ error: RecordError) -> String {
             let path = error.keyPath.isEmpty ? "$" : error.keyPath
-            return "\(path): \(error.words()) (byte \(error.byteOffset))"
+            return "\(path): \(error.words()) (byte \(error.byteOffset.grouped))"
         }
     }
 
@@ -137,11 +135,10 @@ package struct RejectLimit: Sendable {
         guard isExceeded else { return }
         throw ImportError(
             .tooManyRejects,
-            "\(rejected) of \(read) records were rejected, and at most \(limit) may be",
+            "\(rejected.grouped) of \(read.grouped) records were rejected, and at most \(limit) may be",
             advice: """
-                Everything else is imported. \(call: .status) sums up what is wrong with them, and
-                \(call: .rejects) lists them.
-                To accept it as it is: \(call: .resuming(maxErrors: "none")).
+                Everything else is imported. \(call: .status) sums up their errors, and \(call: .rejects) lists them.
+                To accept the result: \(call: .resuming(maxErrors: "none")).
                 """
         )
     }

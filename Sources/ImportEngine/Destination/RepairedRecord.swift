@@ -65,7 +65,7 @@ package final class ProgramRepairs: Sendable {
             throw ImportError(
                 .pipelineSpent,
                 at: Self.name,
-                "are to be read a second time",
+                "cannot be read a second time",
                 advice: "Make a new pipeline with the records."
             )
         }

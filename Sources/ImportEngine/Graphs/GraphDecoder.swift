@@ -236,8 +236,8 @@ package final class GraphDecoder {
             .unresolved,
             node,
             at: own,
-            expected: "\(relationship.description.destination) that is there",
-            found: "reference to nothing",
+            expected: "existing \(relationship.description.destination)",
+            found: "reference to a missing object",
             token,
             input
         )

@@ -65,7 +65,7 @@ package struct ChunkRestorer {
                 .sourceChanged,
                 at: source.description.name,
                 """
-                bytes \(entry.firstByte) to \(entry.endByte) are not the ones that were cut into the chunk \(entry.number), \
+                bytes \(entry.firstByte.grouped) to \(entry.endByte.grouped) differ from those that were cut into the chunk \(entry.number), \
                 whose file is gone or altered
                 """,
                 advice: "Give the source that the import was started with, or restart the import with \(.restart)."

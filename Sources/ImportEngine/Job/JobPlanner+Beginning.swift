@@ -10,7 +10,7 @@ extension JobPlanner {
         let canBegin = beginnings.contains(sample[place])
         guard let fault = canBegin ? TextBeginning.firstFault(in: sample, isLines: isLines) : place else { return }
         let what: MessageText =
-            canBegin ? "unexpected character at byte \(fault)" : "byte \(place) cannot begin a value"
+            canBegin ? "unexpected character at byte \(fault.grouped)" : "byte \(place.grouped) cannot begin a value"
         let kind = TextBeginning.kind(of: sample)
         throw ImportError(
             .notJSON,

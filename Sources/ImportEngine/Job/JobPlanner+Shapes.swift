@@ -46,7 +46,9 @@ extension JobPlanner {
                 names = KindNames(of: kinds, sources) { stored[$0.asciiLowercased]?.areLike($1) ?? false }
             }
         }
-        for (name, other) in names.renamed { announce("\(name): other records than those of \(other)") }
+        for (name, other) in names.renamed {
+            announce("\(name): a table of its own, as its records are not like those of \(other)")
+        }
         return try shaped(looks, kinds, names.names)
     }
 
@@ -94,7 +96,7 @@ extension JobPlanner {
             )
         }
         for (words, sources) in findings {
-            announce("\(sources.count == 1 ? sources[0] : "\(sources.count) sources"): \(words)")
+            announce("\(sources.count == 1 ? sources[0] : "\(sources.count.grouped) sources"): \(words)")
         }
         looks.flatMap(\.others).forEach(announce)
         let like = looks.filter { $0.rowsLikeHeader != nil }
@@ -152,7 +154,7 @@ extension JobPlanner {
                 let other = detector.collections.first(where: { $0.count > 0 })
             {
                 look.others.append(
-                    "\(source.displayName): the \(other.words) at \(other.path) stay inside of their record; "
+                    "\(source.displayName): the \(other.words) at \(other.path) stay within their record; "
                         + "\(.records, other.path.description) makes them records"
                 )
             }
@@ -257,12 +259,12 @@ extension JobPlanner {
         }
         let records = paths.map(\.description).joined(separator: ", ")
         let elsewhere =
-            "those at \(records) (\(reason)) have few of the table's keys, and nothing is at "
+            "those at \(records) (\(reason)) have few of the table's keys, and there are none at "
             + "\(known.paths.map(\.description).joined(separator: ", ")), where these were found before"
         throw ImportError(
             .recordsAmbiguous,
             at: look.description.name,
-            "has other records than its table: \(isElsewhere ? elsewhere : "none of the document's keys is one of the table's")",
+            "its records do not match the table: \(isElsewhere ? elsewhere : "the document has none of the table's keys")",
             advice: "Say where the records are, as with \(.records, records), or import it into another table with "
                 + "\(anyOf: .entity). Nothing was written."
         )
@@ -310,7 +312,8 @@ extension JobPlanner {
             let isEmpty = reason == ShapeDetector.asBefore && look.keys.isEmpty
             let shape = SourceShape(layout: layout, paths: texts, isEmpty: isEmpty ? true : nil)
             guard reason != ShapeDetector.noValue else { return (shape, nil) }
-            return (shape, "records at \(texts.joined(separator: ", ")) (\(reason))")
+            let why = reason == ShapeDetector.asBefore ? "where they were in the last import" : reason
+            return (shape, "records at \(texts.joined(separator: ", ")) (\(why))")
         case .unnameable(let candidate):
             throw ImportError(
                 .notUTF8,
@@ -340,8 +343,8 @@ extension JobPlanner {
     private func linesOfAskedPaths(_ detector: ShapeDetector, _ source: SourceDescription) -> [MessageText] {
         askedPaths.compactMap { path in
             guard let (inner, count) = detector.within(path), count > 0 else { return nil }
-            return "\(source.displayName): what is at \(path) becomes one record as a whole; "
-                + "\(.records, inner.description) makes records of its \(count)\(detector.isWhole ? "" : " or more") values"
+            return "\(source.displayName): the value at \(path) becomes one record; "
+                + "\(.records, inner.description) makes records of its \(count.grouped)\(detector.isWhole ? "" : " or more") values"
         }
     }
 
@@ -356,14 +359,14 @@ extension JobPlanner {
         let more = detector.isWhole ? "" : " or more"
         let nested = levels.dropFirst().reduce(0) { $0 + $1.count }
         var lines: [MessageText] = [
-            "\(source.displayName): a tree: records at \(path) hold \(nested)\(more) objects of the same shape, which stay "
-                + "inside of them; choose one of the levels with \(.records):"
+            "\(source.displayName): a tree: records at \(path) hold \(nested.grouped)\(more) objects of the same shape, which stay "
+                + "within them; choose a level with \(.records):"
         ]
         lines += levels.prefix(4).map {
-            "  \(.records, $0.path.description)   (\($0.count)\(more) objects)"
+            "  \(.records, $0.path.description)   (\($0.count.grouped)\(more) objects)"
         }
         let deeper = levels.dropFirst(4).reduce(0) { $0 + $1.count }
-        if deeper > 0 { lines.append("  … and \(deeper)\(more) on \(levels.count - 4) deeper levels") }
+        if deeper > 0 { lines.append("  … and \(deeper.grouped)\(more) on \(levels.count - 4) deeper levels") }
         return lines
     }
 }

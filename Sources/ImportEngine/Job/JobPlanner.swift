@@ -61,14 +61,14 @@ package struct JobPlanner {
         guard options.skip == 0, options.limit == nil else {
             throw ImportError(
                 .optionsConflict,
-                "\(.skip) and \(.limit) say what is cut, and the chunks of \(chunks.directory.path) are cut already",
+                "\(.skip) and \(.limit) decide what is split, and the chunks of \(chunks.directory.path) are split already",
                 advice: "Give them to the split (\(call: .splitting)), or import the sources themselves."
             )
         }
         guard header.shapes.allSatisfy({ $0.fileColumn == options.fileColumn }) else {
             throw ImportError(
                 .optionsConflict,
-                "\(.fileColumn) is another than that of the split that made the chunks of \(chunks.directory.path)",
+                "\(.fileColumn) differs from that of the split that made the chunks of \(chunks.directory.path)",
                 advice: "Give the same, or import the sources themselves."
             )
         }
@@ -113,14 +113,14 @@ package struct JobPlanner {
         guard options.model == nil || overrides.isEmpty else {
             throw ImportError(
                 .optionsConflict,
-                "\(.identifier), \(.types) and \(.storages) are for a model that is inferred, and there is a model file",
+                "\(.identifier), \(.types) and \(.storages) are for an inferred model, and a model file is given",
                 advice: "Say it in the model file (\"identifier\", \"type\", \"storage\"), or leave \(.model) out."
             )
         }
         guard options.model == nil || options.nested == JobOptions().nested else {
             throw ImportError(
                 .optionsConflict,
-                "\(.nested) is for a model that is inferred, and there is a model file",
+                "\(.nested) is for an inferred model, and a model file is given",
                 advice: "Say it in the model file (\"relationships\"), or leave \(.model) out."
             )
         }

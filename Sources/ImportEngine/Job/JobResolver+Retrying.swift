@@ -135,7 +135,7 @@ extension JobResolver {
         let kept = try keep(jobs, destination) { partial = try journal.forEachRepairLine(selection, $0) }
         if partial > 0 {
             planner.announce(
-                "\(partial == 1 ? "1 reject is" : "\(partial) rejects are") left out: "
+                "\(partial == 1 ? "1 reject is" : "\(partial.grouped) rejects are") left out: "
                     + "only their first bytes are kept"
             )
         }

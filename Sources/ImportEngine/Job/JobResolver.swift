@@ -126,7 +126,7 @@ package struct JobResolver {
         let known = Set(job.sources.compactMap(\.description.key))
         let new = now.filter { $0.key.map { !known.contains($0) } ?? false }
         guard !new.isEmpty, job.given != nil else { return }
-        planner.announce("left for another import, as they came after this one began: \(Self.list(new))")
+        planner.announce("not imported, as they were added after this import began: \(Self.list(new))")
     }
 
     /// The last import of these sources with the same options, as far as it is finished and not undone.

@@ -3,7 +3,8 @@ import ImportSources
 
 /// What follows the import phase, in this order. Where one of them fails, it is as if it had not begun, and a resume comes to it again.
 extension JobRun {
-    private static let unresolved: MessageText = "some references lead nowhere: importing again without their records"
+    private static let unresolved: MessageText =
+        "some references lead to missing objects: importing again without their records"
 
     /// Finds records that become rejects when all are there, as what they refer to is not.
     ///
@@ -73,7 +74,7 @@ extension JobRun {
     /// - Parameter unfound: those that the job's message names.
     private func warnOfEmptyPaths(but unfound: [String]) throws {
         guard job.options.limit != 0 else { return }
-        let few = job.options.skip == 0 ? "no records" : "no more records than are passed over"
+        let few = job.options.skip == 0 ? "no records" : "no more records than are skipped"
         let read = try journal.readEntities(of: job)
         let hierarchy = EntityHierarchy(job.model?.entities ?? [])
         for source in job.sources {
@@ -123,7 +124,7 @@ extension JobRun {
             let identifier = hierarchy.index(of: totals.entity).map({ hierarchy.identifier(of: $0) })
         else { return nil }
         return
-            "\(totals.entity): \(count) of \(totals.recordsRead) records have the same \(identifier.joined(separator: ", ")) "
+            "\(totals.entity): \(count.grouped) of \(totals.recordsRead.grouped) records have the same \(identifier.joined(separator: ", ")) "
             + "as an earlier record, so they are the same object (\(.onConflict, job.options.onConflict.rawValue))"
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import ImportModel
 import ImportSources
 
 /// Decides whether the sources of an interrupted job are still what was imported: the bytes before the marker must be
@@ -61,8 +62,8 @@ package struct SourceCheck {
                     .sourceChanged,
                     at: name,
                     hash == nil
-                        ? "ended after \(stream.offset) bytes, and the import has read \(range.endByte) of it before"
-                        : "bytes \(max(0, range.firstByte)) to \(range.endByte) are not the ones that were imported",
+                        ? "ended after \(stream.offset.grouped) bytes, and the import has read \(range.endByte.grouped) of it before"
+                        : "bytes \(max(0, range.firstByte).grouped) to \(range.endByte.grouped) differ from those that were imported",
                     advice: "Give the source that the import was started with, or restart the import with \(.restart)."
                 )
             }

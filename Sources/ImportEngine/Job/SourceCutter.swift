@@ -135,7 +135,7 @@ extension SplitError {
             .notJSON,
             at: source,
             position: ImportError.Position(line: line, column: column, byteOffset: byteOffset),
-            "line \(line), column \(column) (byte \(byteOffset))\(verdict)\(message)\(around)",
+            "line \(line.grouped), column \(column.grouped) (byte \(byteOffset.grouped))\(verdict)\(message)\(around)",
             advice:
                 "\(hasRecords ? "The records before it are imported. " : "")Correct or complete the source, then \(.sameAgain)."
         )

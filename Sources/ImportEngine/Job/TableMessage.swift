@@ -32,7 +32,7 @@ package struct TableMessage {
     package func kindLines() throws -> [MessageText] {
         try kinds.map { kind in
             let existing = try isThere(kind.name) ? ", which exists" : ""
-            return "\(kind.count) sources: one kind, at \(kind.path): into the table \(kind.name)\(existing)"
+            return "\(kind.count.grouped) sources: one kind, at \(kind.path): into the table \(kind.name)\(existing)"
         }
     }
 
@@ -50,7 +50,7 @@ package struct TableMessage {
         guard let first = names.first else { return nil }
         let there = try names.filter(isThere)
         let paths = sources.map(\.shape.paths.count).max() ?? 1
-        let source = sources.count == 1 ? sources[0].description.displayName : "\(sources.count) sources"
+        let source = sources.count == 1 ? sources[0].description.displayName : "\(sources.count.grouped) sources"
         guard names.count > 1 else {
             let existing = there.isEmpty ? "" : ", which exists"
             return "\(source): into the table \(first)\(existing) (\(anyOf: .entity) for another)"
@@ -58,11 +58,11 @@ package struct TableMessage {
         let existing = there.count == names.count ? "all exist" : "existing: \(Self.list(there))"
         let known = there.isEmpty ? "" : " (\(existing))"
         let choice: MessageText = paths > 1 ? "a model file names others" : "\(anyOf: .entity) for one table"
-        return "\(source): into \(names.count) tables: \(Self.list(names))\(known) (\(choice))"
+        return "\(source): into \(names.count.grouped) tables: \(Self.list(names))\(known) (\(choice))"
     }
 
     private static func list(_ names: [String]) -> String {
         let list = names.prefix(mostNames).joined(separator: ", ")
-        return names.count > mostNames ? list + " and \(names.count - mostNames) more" : list
+        return names.count > mostNames ? list + " and \((names.count - mostNames).grouped) more" : list
     }
 }

@@ -27,7 +27,7 @@ struct PredicateChecker<Term: PredicateTerm> {
                 throw error(
                     "\(term.attribute.name) is \(term.attribute.type.phrase), so it needs a comparison",
                     at: operand.place,
-                    advice: "Only booleans stand alone; write what it is compared with, or is not null."
+                    advice: "Only a boolean can be a condition by itself; compare the attribute, or write is not null."
                 )
             }
             return .isTrue(term)
@@ -66,7 +66,7 @@ struct PredicateChecker<Term: PredicateTerm> {
         let (one, other) = (try term(left), try term(right))
         guard let term = one ?? other else {
             throw error(
-                "none of the two is an attribute",
+                "neither side is an attribute",
                 at: left.place.lowerBound..<right.place.upperBound,
                 advice: "Attributes are written bare or in double quotes, texts in single quotes."
             )
@@ -231,7 +231,7 @@ struct PredicateChecker<Term: PredicateTerm> {
         // For SQLite a pattern ends there, and so it would be another one.
         guard !text.utf8.contains(0) else {
             throw error(
-                "like accepts no pattern with a NUL",
+                "a pattern of like cannot have a NUL character",
                 at: pattern.place,
                 advice: "Use contains, begins with or ends with."
             )
@@ -267,7 +267,7 @@ struct PredicateChecker<Term: PredicateTerm> {
         }
         if literal == .null {
             throw error(
-                "in (…) takes no null",
+                "the list of in cannot have null",
                 at: operand.place,
                 advice: "Write it as in age in (30, 40) or age is null."
             )

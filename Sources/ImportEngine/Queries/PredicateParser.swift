@@ -118,7 +118,13 @@ struct PredicateParser {
             try count(elements.count, at: place)
             return elements.map { PredicateNode.Operand(content: .literal($0), place: place) }
         }
-        try expect("(")
+        guard take(symbol: "(") else {
+            throw error(
+                "expected a list after in",
+                at: next.place,
+                advice: "Write it in parentheses: in ('Oslo', 'Rome')."
+            )
+        }
         var operands: [PredicateNode.Operand] = []
         repeat { operands.append(try operand()) } while take(symbol: ",")
         try expect(")")
@@ -195,7 +201,7 @@ struct PredicateParser {
         values += number
         guard values <= Self.mostValues else {
             throw error(
-                "it has more than \(Self.mostValues) values",
+                "it has more than \(Self.mostValues.grouped) values",
                 at: place,
                 advice: "Ask for some of the values, and then for the others."
             )

@@ -102,7 +102,7 @@ struct PredicateScanner {
             "the quote is not closed",
             in: text,
             at: start..<bytes.count,
-            advice: "End it with \(mark). A \(mark) inside of the quotes is written twice."
+            advice: "End it with \(mark). Within quotes, write \(mark) twice."
         )
     }
 
@@ -128,7 +128,7 @@ struct PredicateScanner {
         let digits = String(decoding: bytes[start..<position], as: UTF8.self)
         guard DecimalText.isNumber(digits) else {
             throw RecordPredicateError(
-                "\(digits) is no number",
+                "\(digits) is not a number",
                 in: text,
                 at: start..<position,
                 advice: "Numbers are written as in JSON (-12, 0.5, 1e6), texts in single quotes."

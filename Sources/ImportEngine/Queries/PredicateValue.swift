@@ -89,7 +89,7 @@ enum PredicateValue {
             let what = error.code == .outOfRange ? "is out of the range of" : "cannot be read as"
             throw Misfit(message: "this \(what) \(attribute.type.phrase)", advice: advice(value, for: attribute))
         }
-        guard !stored.isNull else { throw Misfit(message: "this date means null", advice: "Write is null.") }
+        guard !stored.isNull else { throw Misfit(message: "this date is read as null", advice: "Write is null.") }
         return stored
     }
 

@@ -27,7 +27,7 @@ package final class StoreLock {
                         .storeUnusable,
                         at: path,
                         "\(message)",
-                        advice: "The store's folder must be there and writable."
+                        advice: "The store's folder must exist and be writable."
                     )
             }
             guard Self.isLock(descriptor) else {
@@ -35,8 +35,8 @@ package final class StoreLock {
                 throw ImportError(
                     .lockTaken,
                     at: path,
-                    "has the name of the store's lock, and is not a lock",
-                    advice: "Give the store another name; this import has touched nothing."
+                    "has the name of the store's lock file, and is not one",
+                    advice: "Give the store another name. Nothing was changed."
                 )
             }
             guard Self.lock(descriptor) else {
@@ -44,7 +44,7 @@ package final class StoreLock {
                 throw ImportError(
                     .storeInUse,
                     at: store,
-                    "another import is running into this store",
+                    "another import into this store is running",
                     advice: "Wait for it to end, or stop it. Nothing was changed."
                 )
             }

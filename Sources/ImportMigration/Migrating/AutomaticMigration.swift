@@ -26,7 +26,7 @@ package struct AutomaticMigration {
     package func check() throws {
         guard let (_, steps) = try needed(), let first = steps.first else { return }
         try check(ModelMigration.Plan(steps: steps))
-        let more = steps.count > 1 ? ", and \(steps.count - 1) more changes" : ""
+        let more = steps.count > 1 ? ", and \((steps.count - 1).grouped) more changes" : ""
         throw ImportError(
             .modelDiffers,
             at: store,

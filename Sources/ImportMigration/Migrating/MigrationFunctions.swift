@@ -55,7 +55,7 @@ enum MigrationFunctions {
             let convert = ValueConversion(old: before, new: after).converter()
             try MigrationFunction.add(conversion(before, after), argumentCount: 1, to: database) { values in
                 guard let value = convert(values[0]) else {
-                    throw ModelMigration.refusal("a value of \(before.name) does not survive the change of its type")
+                    throw ModelMigration.refusal("a value of \(before.name) cannot be converted to the new type")
                 }
                 return value
             }

@@ -18,7 +18,7 @@ extension MigrationPlanner {
         try addType(before, attribute, name, present)
         try addOptionality(before, attribute, name, present)
         if before.defaultValue != attribute.defaultValue {
-            add(.defaultChanged, name, attribute.name, "has another default, for objects to come")
+            add(.defaultChanged, name, attribute.name, "has another default for new objects")
         }
         if isReadOtherwise(before, attribute) {
             add(.readingChanged, name, attribute.name, "is read from records in another way")
@@ -49,7 +49,7 @@ extension MigrationPlanner {
             return
         }
         guard !attribute.isOptional else {
-            return add(.attributeAdded, entity, attribute.name, "is new: \(type), empty in rows that are there")
+            return add(.attributeAdded, entity, attribute.name, "is new: \(type), empty in existing rows")
         }
         if attribute.defaultValue != nil {
             add(
@@ -63,7 +63,7 @@ extension MigrationPlanner {
         }
         let obstacle = try obstacle(
             pairs,
-            "these would have no value for it",
+            "these rows would have no value",
             advice: "Give it a default, make it optional, or, where it is a uuid, \"generated\"."
         ) { _ in nil }
         add(.attributeAdded, entity, attribute.name, "is new: \(type), required", obstacle)
@@ -89,7 +89,7 @@ extension MigrationPlanner {
         var obstacle: ModelMigration.Obstacle?
         // Writing a value finds out whether it survives, but not whether it keeps to rules.
         if conversion.needsCheck, isFirst || conversion.hasOtherRules {
-            let reason = isOtherType ? "their values would not survive it" : "their values break the new rules"
+            let reason = isOtherType ? "their values cannot be converted" : "their values break the new rules"
             obstacle = try self.obstacle(pairs, reason) { pair in
                 guard let own = map.match.attribute(attribute.name, of: pair.new, in: pair.old) else { return "0" }
                 let column = map.column(own.column, of: old.table(of: pair.old), "o").sql
@@ -108,7 +108,7 @@ extension MigrationPlanner {
     ) throws {
         guard before.isOptional != attribute.isOptional else { return }
         guard !attribute.isOptional else {
-            return add(.becomesOptional, entity, attribute.name, "may be missing")
+            return add(.becomesOptional, entity, attribute.name, "becomes optional")
         }
         let isNull: (MigrationMapping.EntityPair) -> String? = { pair in
             let own = map.match.attribute(attribute.name, of: pair.new, in: pair.old) ?? before
@@ -121,12 +121,12 @@ extension MigrationPlanner {
                 .becomesRequired,
                 entity,
                 attribute.name,
-                "must be there: \(what) where it is missing",
+                "becomes required: \(what) where it is missing",
                 rows: rows
             )
         }
         let obstacle = try obstacle(pairs, "these have no value", advice: "Give it a default.", where: isNull)
-        add(.becomesRequired, entity, attribute.name, "must be there", obstacle)
+        add(.becomesRequired, entity, attribute.name, "becomes required", obstacle)
     }
 
     private func isReadOtherwise(_ one: AttributeDescription, _ other: AttributeDescription) -> Bool {

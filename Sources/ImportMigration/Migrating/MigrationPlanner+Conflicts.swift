@@ -18,7 +18,7 @@ extension MigrationPlanner {
             if try ImportUndoLog.insertedRows(job, database)?.isEmpty == false { undoable.insert(job.id) }
         }
         guard let first = undoable.first else { return }
-        let text = undoable.count == 1 ? "job \(first)" : "\(undoable.count) jobs"
+        let text = undoable.count == 1 ? "job \(first)" : "\(undoable.count.grouped) jobs"
         add(.undoGone, "undo", nil, "of \(text) is no longer possible afterwards")
     }
 
@@ -31,7 +31,7 @@ extension MigrationPlanner {
             .conflictsGone,
             "conflicts",
             nil,
-            "of merges are dropped, as they are about the model before",
+            "of merges are dropped, as they are for the old model",
             ModelMigration.Obstacle(
                 reason: "these are open",
                 count: open,

@@ -28,7 +28,7 @@ extension MigrationPlanner {
         let condition = lost.map(\.inParentheses).joined(separator: " OR ").inParentheses
         let obstacle = try linkObstacle(
             links,
-            "these lead to rows that are not there, and would be lost",
+            "these lead to missing rows, and would be lost",
             advice: "Import the rows first, or clear the references.",
             where: condition
         )
@@ -70,12 +70,12 @@ extension MigrationPlanner {
             )
             let new = map.match.relationships.firstIndex(of: relationship)
             guard waiting > 0 else { continue }
-            let reason = "these wait for rows that are not there yet"
+            let reason = "these wait for missing rows"
             guard let new else {
                 let placement = old.relationships[relationship]
                 let obstacle = ModelMigration.Obstacle(reason: reason, count: waiting, isLoss: true)
                 let (entity, name) = (old.entities[placement.entity].name, placement.description.name)
-                add(.relationshipGone, entity, name, "is gone", obstacle)
+                add(.relationshipGone, entity, name, "is dropped", obstacle)
                 continue
             }
             guard !hasKeys(of: relationship, new) else { continue }

@@ -15,7 +15,7 @@ extension MigrationPlanner {
     private mutating func addRoom(_ index: Int, _ links: OldRelationship) throws {
         let after = new.relationships[index]
         guard let holder = after.holderSide else { return }
-        let text = "has room for one link where there was room for several"
+        let text = "holds one link instead of several"
         let (entity, name) = (new.entities[after.entity].name, after.description.name)
         if map.mayHaveSeveral(index, links) {
             let side = map.isInPlace(index, links) ? holder.other : holder
@@ -57,7 +57,7 @@ extension MigrationPlanner {
         let condition = "\(order.sql) IS NOT NULL"
         guard let obstacle = try linkObstacle(links, "these have an index in a list", isLoss: true, where: condition)
         else { return }
-        add(.orderChanged, of: list ?? index, "has no place for the order of \(old.name(of: former))", obstacle)
+        add(.orderChanged, of: list ?? index, "does not keep the order of \(old.name(of: former))", obstacle)
     }
 
     /// True if there is a column for the index of the objects at an end in the lists of the other end.
@@ -91,7 +91,7 @@ extension MigrationPlanner {
                     advice: "Clear the references first, or keep the entity.",
                     where: condition
                 )
-                if let obstacle { add(.destinationChanged, of: index, "refers to rows that go", obstacle) }
+                if let obstacle { add(.destinationChanged, of: index, "refers to rows that are dropped", obstacle) }
             }
         }
     }

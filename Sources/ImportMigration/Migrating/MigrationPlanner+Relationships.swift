@@ -9,7 +9,7 @@ extension MigrationPlanner {
         let (entity, name) = (new.entities[placement.entity].name, placement.description.name)
         guard let found = map.match.relationships[index] else {
             let isHeld = map.match.links(of: index) != nil
-            var text = isHeld ? "is new: the other side of one that was there" : "is new, empty in rows that are there"
+            var text = isHeld ? "is new: the other side of an existing one" : "is new, empty in existing rows"
             if !placement.description.isOptional, !isHeld {
                 let rows = try count(pairs(of: placement.entity))
                 if rows > 0 { text += "; it is required, and no row has it" }
@@ -81,7 +81,7 @@ extension MigrationPlanner {
         _ side: RelationshipEnd,
         _ index: Int,
         _ links: OldRelationship,
-        _ reason: String = "these have several, of which the first is kept",
+        _ reason: String = "these have several; the first is kept",
         isLoss: Bool = true
     ) throws -> ModelMigration.Obstacle? {
         // The relationship as its owner has it may be the other way round.
@@ -128,8 +128,8 @@ extension MigrationPlanner {
     private mutating func addNeed(_ index: Int, _ before: RelationshipDescription, _ entity: String) throws {
         let after = new.relationships[index].description
         guard before.isOptional != after.isOptional else { return }
-        guard !after.isOptional else { return add(.becomesOptional, entity, after.name, "may be empty") }
-        var text = "must be there"
+        guard !after.isOptional else { return add(.becomesOptional, entity, after.name, "becomes optional") }
+        var text = "becomes required"
         if let links = map.match.links(of: index) {
             let all = try count(pairs(of: new.relationships[index].entity))
             let references = map.references(
@@ -145,7 +145,7 @@ extension MigrationPlanner {
                     "(SELECT DISTINCT \(references.joined(separator: ", ")) FROM \(map.linkTable(links)) AS l\(isLink))"
                 )
             let empty = all - held
-            if empty > 0 { text += "; it is empty in \(empty) \(empty == 1 ? "row" : "rows")" }
+            if empty > 0 { text += "; it is empty in \(empty.grouped) \(empty == 1 ? "row" : "rows")" }
         }
         add(.becomesRequired, entity, after.name, text)
     }
@@ -208,7 +208,7 @@ extension MigrationPlanner {
             let isHeld = !kept.contains(placement.owner) && map.isPresent(links)
             let obstacle = try isHeld ? linkObstacle(links, "these have a value", isLoss: true) : nil
             let name = map.match.successor(of: placement.entity).map { new.entities[$0].name } ?? ""
-            add(.relationshipGone, name, placement.description.name, "is gone", obstacle)
+            add(.relationshipGone, name, placement.description.name, "is dropped", obstacle)
         }
     }
 
@@ -220,7 +220,7 @@ extension MigrationPlanner {
             let hasOwn = old.home(of: entity) == entity || !description.isAbstract
             if rows > 0, hasOwn {
                 obstacle = ModelMigration.Obstacle(
-                    reason: "these are of it",
+                    reason: "these rows are of this entity",
                     count: rows,
                     rows: try firstRows(of: entity, nil),
                     isLoss: true,
@@ -231,7 +231,7 @@ extension MigrationPlanner {
                 )
             }
         }
-        add(.entityGone, description.name, nil, "is gone", obstacle)
+        add(.entityGone, description.name, nil, "is dropped", obstacle)
         if obstacle != nil { try addReferences(toGone: entity) }
     }
 
@@ -249,7 +249,7 @@ extension MigrationPlanner {
             isLoss: true,
             advice: Self.hint(added.map(\.name), attribute.name)
         ) { "\(map.column(attribute.column, of: old.table(of: $0.old), "o").sql) IS NOT NULL" }
-        add(.attributeGone, new.entities[successor].name, attribute.name, "is gone", obstacle)
+        add(.attributeGone, new.entities[successor].name, attribute.name, "is dropped", obstacle)
     }
 
     /// What is new may be what is gone under another name.

@@ -11,7 +11,7 @@ extension MigrationPlanner {
             let isGone = isGone(table)
             if isGone { try addColumns(ofGone: table) }
             if !isGone, let reason = try obstacleToMaking(table, rebuild) {
-                try addOthers(table, "would have to be made again", reason, in: table)
+                try addOthers(table, "would have to be rebuilt", reason, in: table)
             }
             try addReferences(to: table, rebuild)
         }
@@ -30,7 +30,7 @@ extension MigrationPlanner {
             guard count > 0 else { continue }
             try addOthers(
                 table,
-                "goes with the column \(column)",
+                "is dropped with the column \(column)",
                 "the column, which is not the model's, has a value in these",
                 in: table,
                 condition,
@@ -72,7 +72,7 @@ extension MigrationPlanner {
     /// What changing the schema would end with.
     mutating func addComplaint(_ complaint: String) {
         let obstacle = ModelMigration.Obstacle(reason: complaint, count: 1)
-        add(.othersInTheWay, "schema", nil, "cannot be changed so", obstacle)
+        add(.othersInTheWay, "schema", nil, "cannot be changed like this", obstacle)
     }
 
     /// True if nothing of an old table is in a new one.
@@ -113,7 +113,7 @@ extension MigrationPlanner {
         for other in try ForeignKeyCheck.tablesOfOthers(old.tables.map(\.name), database) {
             let keys = "SELECT 1 FROM pragma_foreign_key_list(?) WHERE \"table\" = ? COLLATE NOCASE"
             guard try database.exists(keys, [other, table]) else { continue }
-            try addOthers(table, "goes", "the table \(other) of others has a foreign key that leads to it", in: other)
+            try addOthers(table, "is dropped", "another program's table \(other) has a foreign key to it", in: other)
         }
     }
 }

@@ -270,7 +270,7 @@ extension DatabaseValue {
         case .int64(let number): "\(number)"
         case .double(let number): "\(number)"
         case .string(let text): text
-        case .blob(let data): "\(data.count) bytes"
+        case .blob(let data): "\(data.count.grouped) bytes"
         }
     }
 }

@@ -53,7 +53,7 @@ struct MigrationRun {
         let after = try ForeignKeyCheck(besides: map.new.tables.map(\.name), database)
         guard after.violations <= before.violations else {
             throw ModelMigration.refusal(
-                "\(after.violations - before.violations) references would lead to rows that are not there"
+                "\((after.violations - before.violations).grouped) references would lead to missing rows"
             )
         }
         if let table = after.mismatches.subtracting(before.mismatches).min() {
@@ -69,7 +69,9 @@ struct MigrationRun {
             database,
             sql: "SELECT name FROM sqlite_master WHERE sql LIKE '%^_import^_gone^_%' ESCAPE '^' LIMIT 1"
         )
-        if let name { throw ModelMigration.refusal("\(name), which others have made, refers to what is gone") }
+        if let name {
+            throw ModelMigration.refusal("\(name), which another program has made, refers to what is dropped")
+        }
     }
 
     private func execute(_ sql: String) throws { try database.execute(sql: sql) }

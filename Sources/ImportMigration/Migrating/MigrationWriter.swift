@@ -28,7 +28,7 @@ struct MigrationWriter {
             isAlone = try !keepsWAL && queue.inDatabase(WALMode.leave)
         } catch let error as ImportError where [.diskFull, .storeFailed].contains(error.reason) {
             // What an import says of it is that it can be resumed.
-            throw error.advising("Nothing was changed. When that is mended, \(.sameAgain).")
+            throw error.advising("Nothing was changed. Correct that, then \(.sameAgain).")
         }
     }
 
@@ -79,12 +79,12 @@ struct MigrationWriter {
                 at: store,
                 "the disk is full",
                 advice:
-                    "Nothing was changed. The tables that change are there twice for a while: free as much, then "
+                    "Nothing was changed. The tables that change need their size twice for a while: free as much, then "
                     + "\(.sameAgain)."
             )
         case .SQLITE_IOERR:
             ImportError(store: store, error).advising(
-                "Nothing was changed. When there is room on the disk and it can be written, \(.sameAgain)."
+                "Nothing was changed. When the disk has room and can be written, \(.sameAgain)."
             )
         default: ImportError(store: store, error)
         }
@@ -98,8 +98,8 @@ struct MigrationWriter {
         } catch let error as DatabaseError {
             throw ImportError(store: store, error).advising(
                 hasWritten
-                    ? "The store has the model now, in its WAL (\(store)-wal), which the next program to open it takes over."
-                    : "Nothing was changed. When that is mended, \(.sameAgain)."
+                    ? "The store has this model now, in its WAL (\(store)-wal); the next program that opens it writes it back."
+                    : "Nothing was changed. Correct that, then \(.sameAgain)."
             )
         }
     }

@@ -135,7 +135,7 @@ public struct ModelMigration: Sendable {
             throw ImportError(
                 .storeEmpty,
                 at: store,
-                "holds no model, so there is nothing to compare with",
+                "has no model to compare with",
                 advice: "Import something first: the tables are made as its model says."
             )
         }
@@ -270,13 +270,13 @@ extension ModelMigration.Plan {
     package func check(_ store: String, _ allowing: MessageText) throws {
         let refused = steps.filter(\.isRefused)
         guard let first = refused.first, let obstacle = first.obstacle else { return }
-        let more = refused.count > 1 ? ", and \(refused.count - 1) more" : ""
+        let more = refused.count > 1 ? ", and \((refused.count - 1).grouped) more" : ""
         let isOfRows = first.change != .conflictsGone
         let advice = isOfRows ? "" : obstacle.advice.map { " \($0)" } ?? ""
         throw ImportError(
             .migrationRefused,
             at: store,
-            "the migration is refused: \(first.subject) \(first.text): \(obstacle.count)\(isOfRows ? " of its rows or links" : ""): "
+            "the migration is refused: \(first.subject) \(first.text): \(obstacle.count.grouped)\(isOfRows ? " of its rows or links" : ""): "
                 + "\(obstacle.reason)\(more)",
             advice: "Nothing was changed.\(advice)" + (obstacle.isLoss ? allowing : "")
         )

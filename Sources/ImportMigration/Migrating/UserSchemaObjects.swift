@@ -47,7 +47,7 @@ struct UserSchemaObjects {
     /// - Throws: `ImportError` where a view or trigger can no longer be used.
     func check(_ database: Database) throws {
         guard isSound, let complaint = try Self.complaint(database) else { return }
-        throw ModelMigration.refusal("something that others have made could no longer be used: \(complaint)")
+        throw ModelMigration.refusal("an object that another program has made could no longer be used: \(complaint)")
     }
 
     /// What is on tables that are to be dropped, apart from the model's own indexes.
@@ -117,7 +117,7 @@ struct UnmodeledColumns {
         let described = layout.tables.first { ExistingEntity.folded($0.name) == ExistingEntity.folded(table) }
         let own = Set((described?.columns ?? []).map { ExistingEntity.folded(names.column($0.name, of: table)) })
         func refuse(_ what: String) -> ImportError {
-            ModelMigration.refusal("the table \(table) would have to be made again, and has \(what)")
+            ModelMigration.refusal("the table \(table) would have to be rebuilt, and has \(what)")
         }
         let stored = try StoredTable(present, database)
         var columns: [Column] = []

@@ -32,7 +32,7 @@ extension CoreDataReader {
             return
         }
         guard let type = Self.types[typeName] else {
-            findings.notice(draft.path, line: element.line, "is left out: \(typeName) is not a type that is known here")
+            findings.notice(draft.path, line: element.line, "is left out: \(typeName) is not a known type")
             entity.leftOut.insert(draft.name)
             return
         }
@@ -194,7 +194,7 @@ extension CoreDataReader {
         }
         guard let pattern = element["regularExpressionString"] else { return }
         guard isText, TextPattern(pattern) != nil else {
-            findings.notice(path, line: element.line, "its regular expression is left out, as it is not one here")
+            findings.notice(path, line: element.line, "its regular expression is left out, as it is not supported")
             return
         }
         // Core Data compares the whole text.

@@ -40,7 +40,7 @@ extension CoreDataReader {
         case "Deny": return .deny
         case "No Action": return .noAction
         case let other:
-            findings.notice(path, line: element.line, "its delete rule is taken for Nullify: \(other) is not known")
+            findings.notice(path, line: element.line, "its delete rule is read as Nullify: \(other) is not known")
             return .nullify
         }
     }

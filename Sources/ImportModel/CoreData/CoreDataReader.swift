@@ -30,7 +30,7 @@ struct CoreDataReader {
             findings.mistake("", line: root.line, message)
         }
         if elements.reduce(0, { $0 + $1.elements.count }) > Self.mostProperties {
-            findings.mistake("", line: root.line, "more than \(Self.mostProperties) properties, and no model")
+            findings.mistake("", line: root.line, "more than \(Self.mostProperties) properties")
         }
         try throwMistakes()
         var places: [String: Int] = [:]
@@ -76,7 +76,7 @@ struct CoreDataReader {
     mutating func noteUnknown(in element: XMLElement, _ name: String, known: [String]) {
         var seen: Set<String> = []
         for child in element.elements where !known.contains(child.name) && seen.insert(child.name).inserted {
-            findings.notice(name, line: child.line, "<\(child.name)> is left out, as nothing is known of it")
+            findings.notice(name, line: child.line, "<\(child.name)> is left out, as it is not known")
         }
     }
 

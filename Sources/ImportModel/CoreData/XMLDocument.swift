@@ -20,7 +20,7 @@ struct XMLDocument {
     /// - Throws: `XMLError` where it is not well-formed, or more than is read.
     init(_ bytes: [UInt8]) throws(XMLError) {
         guard bytes.count <= Self.mostBytes else {
-            throw XMLError(line: nil, "is larger than 16 MiB, and no model")
+            throw XMLError(line: nil, "is larger than 16 MiB")
         }
         if let (offset, line) = bytes.firstInvalidUTF8 {
             throw XMLError(line: line, "is not UTF-8: byte \(offset) begins no character")
@@ -85,10 +85,10 @@ private final class XMLTreeBuilder: NSObject, XMLParserDelegate {
         guard error == nil else { return }
         count += 1
         if count > XMLDocument.mostElements {
-            return stop(parser, "has more than \(XMLDocument.mostElements) elements, and is no model")
+            return stop(parser, "has more than \(XMLDocument.mostElements) elements")
         }
         if open.count >= XMLDocument.mostDepth {
-            return stop(parser, "has more than \(XMLDocument.mostDepth) elements within each other, and is no model")
+            return stop(parser, "has more than \(XMLDocument.mostDepth) elements within each other")
         }
         if attributes.count > XMLDocument.mostAttributes {
             return stop(parser, "an element has more than \(XMLDocument.mostAttributes) attributes")

@@ -26,5 +26,5 @@ extension RecordError {
     /// What SQLite's messages say of every constraint.
     package static let constraintFailed = " constraint failed"
     /// What is expected where a server's table refuses a row; what was found is then in the server's words.
-    package static let acceptedRow = "a row that the table takes"
+    package static let acceptedRow = "a row that the table accepts"
 }

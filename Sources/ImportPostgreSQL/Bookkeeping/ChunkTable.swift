@@ -192,8 +192,8 @@ struct ChunkTable: Sendable {
             throw ImportError(
                 .storeFailed,
                 at: label,
-                "the chunk \(lease.entry.number) was taken \(Self.mostAttempts) times and never committed",
-                advice: "Look at what its workers have said; then go on: \(call: .resuming(store: label))."
+                "the chunk \(lease.entry.number) was started \(Self.mostAttempts) times and never committed",
+                advice: "See the messages of its workers, then resume: \(call: .resuming(store: label))."
             )
         }
         return lease

@@ -41,7 +41,7 @@ final class PGJournal: PGJournalReader, Journal {
         ImportError(
             .optionsConflict,
             at: label,
-            "\(what) cannot be had in a server's schema yet",
+            "not supported in a server's schema yet: \(what)",
             advice: "Import into a SQLite store."
         )
     }
@@ -167,7 +167,7 @@ final class PGJournal: PGJournalReader, Journal {
         let rowID = server.related?.rowID(of: position)
         let isMade = try PGTables.prepare(entity, rowID: rowID, connection, label: label) { added in
             let names = added.prefix(20).map { "\($0.name) (\($0.type.rawValue))" }
-            let rest = added.count > names.count ? ", … and \(added.count - names.count) more" : ""
+            let rest = added.count > names.count ? ", … and \((added.count - names.count).grouped) more" : ""
             messages.append("new columns in \(entity.table): \(names.joined(separator: ", "))\(rest)")
         }
         let isEmpty = try isMade || !PGTables.hasRows(entity.table, connection)

@@ -12,7 +12,7 @@ enum LibPQ {
         guard !isLoaded else { return }
         throw ImportError(
             .serverUnavailable,
-            "libpq, by which servers are spoken to, is not installed",
+            "libpq, which connects to servers, is not installed",
             advice: "Install it: apt install libpq5."
         )
     }

@@ -81,7 +81,7 @@ struct PGConnectionSetup {
             )
         }
         guard let schema = try row.optionalText(0) else {
-            throw unusable("no schema of the search path is there", "Name one; it is made if it is not there.")
+            throw unusable("no schema of the search path exists", "Name one; it is created if it does not exist.")
         }
         // What is not to be used is passed over in the search path: our tables would be temporary ones.
         let isThere = try row.optionalText(4) != nil
@@ -152,7 +152,7 @@ struct PGConnectionSetup {
         let seen = try? run(other, "SELECT current_setting('\(name)', true)")
         guard try seen?.optionalText(0) == mark else { return }
         throw unusable(
-            "a pooler gives the server's sessions away between transactions",
+            "a pooler reassigns the server's sessions between transactions",
             "Connect to the server itself, or to a pooler whose pool_mode is session."
         )
     }

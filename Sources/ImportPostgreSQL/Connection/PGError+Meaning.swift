@@ -127,13 +127,13 @@ extension PGError {
             )
         case "53300":
             return (
-                .serverUnavailable, "the server has no connection left: \(words)",
+                .serverUnavailable, "the server has no free connection: \(words)",
                 "Use fewer \(.workers), or raise max_connections or the user's limit. Each worker has a connection."
             )
         case "57014":
             return (
                 .storeFailed, "the server has ended a statement: \(words)",
-                "Somebody has cancelled it, or a timeout has, of the server or a pooler: \(.sameAgain)."
+                "It was cancelled, or ended by a timeout of the server or a pooler: \(.sameAgain)."
             )
         case "22021", "22P05":
             return (
@@ -142,7 +142,7 @@ extension PGError {
             )
         case "55P03":
             return (
-                .storeInUse, "another program holds what is to be written: \(words)",
+                .storeInUse, "another program holds a lock: \(words)",
                 "Let it finish, then \(.sameAgain)."
             )
         case "XX001", "XX002":
@@ -156,10 +156,10 @@ extension PGError {
         case "28": return refusedLogin(words)
         case _ where ["08", "53"].contains(stateClass) || sqlState.hasPrefix("57P"):
             let what: MessageText =
-                isConnecting ? "the server takes no connection" : "the server has ended the connection"
+                isConnecting ? "the server refuses the connection" : "the server has ended the connection"
             return (
                 .serverUnavailable,
-                stateClass == "53" ? "the server is short of something: \(words)" : "\(what): \(words)",
+                stateClass == "53" ? "the server is short of resources: \(words)" : "\(what): \(words)",
                 "What is committed stays. When the server can be reached, \(.sameAgain)."
             )
         case _ where isConnecting:
@@ -170,7 +170,7 @@ extension PGError {
 
     private func readOnly(_ words: String) -> Meaning {
         (
-            .storeReadOnly, "the server takes no writes: \(words)",
+            .storeReadOnly, "the server is read-only: \(words)",
             """
             Give the address of the primary. Of several hosts, target_session_attrs=read-write finds it; a user can be \
             read-only by default_transaction_read_only.

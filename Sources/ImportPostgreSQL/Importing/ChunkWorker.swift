@@ -144,8 +144,8 @@ final class ChunkWorker {
                 throw ImportError(
                     .storeFailed,
                     at: label,
-                    "another worker has given a chunk up",
-                    advice: "Look at what the workers have said; then go on: \(call: .resuming(store: label))."
+                    "another worker has given up a chunk",
+                    advice: "See the messages of the workers, then resume: \(call: .resuming(store: label))."
                 )
             }
             if outlook.isDone || task.endsWithout != nil && outlook.state == "finished" { return }
@@ -334,7 +334,7 @@ final class ChunkWorker {
         } catch let error as ImportError {
             throw error.advising(
                 """
-                Nothing of its chunk is imported. Correct the source from there on, then run the same command again.
+                Nothing of its chunk is imported. Correct the source from there on, then \(.sameAgain).
                 Or restart with \(.restart) and other options.
                 """
             )
@@ -423,7 +423,7 @@ struct IdleTimer {
         throw ImportError(
             .storeInUse,
             at: label,
-            "the importing process is gone, and nobody resumes the import",
+            "the importing process has ended, and nobody resumes the import",
             advice: "What is committed stays. Resume it: \(call: .resuming(store: label))."
         )
     }

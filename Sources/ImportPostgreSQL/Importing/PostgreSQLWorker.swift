@@ -136,7 +136,7 @@ public final class PostgreSQLWorker: Sendable {
                 throw ImportError(
                     .storeInUse,
                     at: label,
-                    job == nil ? "no import is at work there" : "its import is interrupted, and nobody resumes it",
+                    job == nil ? "no import is running there" : "its import is interrupted, and nobody resumes it",
                     advice: job == nil
                         ? "Begin one with \(call: .importing)." : "Resume it: \(call: .resuming(store: label))."
                 )

@@ -182,7 +182,7 @@ extension ReplaySettlement {
             throw ImportError(
                 .storeFailed,
                 at: label,
-                "the table \(table.name) cannot have a value that a record says: as U+0000 in a text",
+                "the table \(table.name) cannot store a value of a record, such as U+0000 in a text",
                 advice: "Nothing of the import is in the tables. Restart with \(.restart) and without that record."
             )
         }
@@ -235,8 +235,8 @@ extension ReplaySettlement {
                 throw ImportError(
                     .storeFailed,
                     at: label,
-                    "the table \(table.name) has taken \(affected) of \(wanted) rows: a trigger or a rule keeps others back",
-                    advice: "Take it away until this is done: \(call: .resuming(store: label))."
+                    "the table \(table.name) has accepted \(affected.grouped) of \(wanted.grouped) rows: a trigger or a rule refuses others",
+                    advice: "Drop it until this is done: \(call: .resuming(store: label))."
                 )
             }
         }

@@ -37,7 +37,7 @@ struct ReplayRequirement {
             throw ImportError(
                 .optionsConflict,
                 at: label,
-                "\(entity.name), whose identifier is json, cannot be had in a server's schema: no index there has json",
+                "the identifier of \(entity.name) is json, which a server cannot index",
                 advice: "Give the attribute another type, or import into a SQLite store."
             )
         }

@@ -142,7 +142,7 @@ enum PGTables {
         throw ImportError(
             .tableUnsuitable,
             at: label,
-            "\(entity.name) has \(count) attributes, and a table there has columns for \(mostColumns - own) at most",
+            "\(entity.name) has \(count.grouped) attributes, and a table there has columns for \((mostColumns - own).grouped) at most",
             advice: "Keep what is used least in one attribute of type json."
         )
     }

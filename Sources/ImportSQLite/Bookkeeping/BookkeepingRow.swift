@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ImportEngine
+import ImportModel
 import ImportSources
 
 /// A row of a bookkeeping table, whose values are checked when they are read: another program may have written
@@ -187,7 +188,7 @@ package struct BookkeepingRow {
             case .double(let value): "\(value)"
             case .string(let text):
                 "'\(text.prefix(Self.shownCharacters))\(text.count > Self.shownCharacters ? "…" : "")'"
-            case .blob(let data): "a BLOB of \(data.count) bytes"
+            case .blob(let data): "a BLOB of \(data.count.grouped) bytes"
             }
         return ImportError(damaged: UntrustedStoreGuard.path(of: database), "\(table).\(column) is \(value)")
     }

@@ -197,7 +197,7 @@ extension ImportError {
                 .storeUnusable,
                 at: store,
                 "cannot be opened (\(text))",
-                advice: "The store's folder must be there and writable."
+                advice: "The store's folder must exist and be writable."
             )
         case .SQLITE_FULL:
             self.init(
@@ -228,7 +228,7 @@ extension ImportError {
                 .storeFailed,
                 at: store,
                 "\(text)",
-                advice: "What is committed stays in the store. When this is mended, \(.sameAgain)."
+                advice: "What is committed stays in the store. Correct this, then \(.sameAgain)."
             )
         }
     }

@@ -135,7 +135,7 @@ extension ImportError {
         self.init(
             .rowChanged,
             "\(table): its row \(rowID) is not as the import wrote it",
-            advice: "Leave the table alone while it is imported into; restart the import with \(.restart)."
+            advice: "Do not change the table during an import; restart the import with \(.restart)."
         )
     }
 }

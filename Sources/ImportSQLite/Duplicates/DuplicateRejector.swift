@@ -29,8 +29,8 @@ final class DuplicateRejector {
         guard sources != nil else {
             throw ImportError(
                 .jobUnfinished,
-                "\(plan.entity.table): an interrupted import has records with the same identifier in it, and must "
-                    + "make rejects of them first",
+                "\(plan.entity.table): an interrupted import has records with the same identifier, and must "
+                    + "reject them first",
                 advice: "Finish it with \(call: .resuming()), then \(.sameAgain)."
             )
         }

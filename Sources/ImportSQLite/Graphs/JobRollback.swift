@@ -52,8 +52,8 @@ struct JobRollback {
             guard tables.contains(table.asciiLowercased) else { continue }
             throw ImportError(
                 .jobUnfinished,
-                "\(table): an interrupted import may have records in it whose references lead nowhere, and must make "
-                    + "rejects of them first",
+                "\(table): an interrupted import may have records with references to missing objects, and must "
+                    + "reject them first",
                 advice: "Finish it with \(call: .resuming()), then \(.sameAgain)."
             )
         }

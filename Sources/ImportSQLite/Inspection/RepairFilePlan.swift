@@ -57,7 +57,7 @@ package final class RepairFilePlan: RetryPlan {
             throw ImportError(
                 .repairFileInvalid,
                 at: name,
-                "\(scan.problemCount == 1 ? "1 line" : "\(scan.problemCount) lines") cannot be retried; "
+                "\(scan.problemCount == 1 ? "1 line" : "\(scan.problemCount.grouped) lines") cannot be retried; "
                     + "nothing was imported",
                 advice: "\((scan.problems + (more > 0 ? ["… and \(more) more"] : [])).joined(separator: "\n"))"
             )

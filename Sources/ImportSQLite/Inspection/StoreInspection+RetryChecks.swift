@@ -66,6 +66,6 @@ extension StoreInspection.Check {
     }
 
     package init(retriedInVain again: Int64, kept own: Int64) {
-        self.init("every retry in vain is kept", holds: own == again, detail: "\(own) and \(again)")
+        self.init("every record that was rejected again is kept", holds: own == again, detail: "\(own) and \(again)")
     }
 }

@@ -80,7 +80,7 @@ extension StoreInspection {
         let links = LinkWriter(layout, statements, job: job)
         let lost = try links.lost().map { index, count in
             "\(layout.name(of: index).printable) has \(count), which "
-                + (links.isNamedByRowID(index) ? "the next import takes away" : "a record of their object takes away")
+                + (links.isNamedByRowID(index) ? "the next import removes" : "a record of their object removes")
         }
         return Check(
             "no element of a list is without its object",

@@ -59,7 +59,8 @@ public struct StoreInspection: Sendable {
                     .jobNotFound,
                     at: store,
                     "has no job \(job)",
-                    advice: "It has \(count == 1 ? "the job \(last)" : "\(count) jobs"); \(call: .status) lists them."
+                    advice:
+                        "It has \(count == 1 ? "the job \(last)" : "\(count.grouped) jobs"); \(call: .status) lists them."
                 )
             }
             return try report(of: found, database)

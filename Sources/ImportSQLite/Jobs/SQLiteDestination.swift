@@ -55,6 +55,18 @@ package final class SQLiteDestination: OrderedDestination, RecordDestination {
         }
     }
 
+    /// Checks that a new store has a folder.
+    package func checkFolder() throws {
+        let folder = URL(filePath: path).deletingLastPathComponent().path
+        guard !FileManager.default.fileExists(atPath: folder) else { return }
+        throw ImportError(
+            .storeUnusable,
+            at: path,
+            "the folder \(folder.printable) does not exist",
+            advice: "Make it, or give another path."
+        )
+    }
+
     /// Makes sure that there is a store, which can be written.
     ///
     /// - Throws: `ImportError` with `.noInput` where there is none.

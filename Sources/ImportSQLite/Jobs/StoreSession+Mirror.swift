@@ -54,7 +54,7 @@ extension StoreSession {
             throw ImportError(
                 .mirrorSuperseded,
                 at: store,
-                "the store was brought to another model since job \(job.id) ended",
+                "the store was migrated to another model since job \(job.id) ended",
                 advice: "Import the source once more with \(.mirror)."
             )
         }

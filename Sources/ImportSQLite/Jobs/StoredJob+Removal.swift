@@ -81,7 +81,7 @@ extension StoredJob {
         else {
             throw ImportError(
                 .rowsIndistinct,
-                "\(table): rows of this import cannot be told from those before it",
+                "\(table): rows of this import cannot be told from earlier ones",
                 advice: "Finish the import with \(call: .resuming())."
             )
         }

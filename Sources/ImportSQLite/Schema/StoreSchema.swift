@@ -17,7 +17,8 @@ package enum StoreSchema {
         package var messages: [MessageText] {
             added.map { table, attributes in
                 let names = attributes.prefix(20).map { "\($0.name) (\($0.type.rawValue))" }
-                let rest = attributes.count > names.count ? ", … and \(attributes.count - names.count) more" : ""
+                let rest =
+                    attributes.count > names.count ? ", … and \((attributes.count - names.count).grouped) more" : ""
                 return "new columns in \(table): \(names.joined(separator: ", "))\(rest)"
             }
         }

@@ -79,8 +79,8 @@ package struct TableConstraints {
 
     /// What it means that nothing was written and nothing failed: a trigger has said `RAISE(IGNORE)`.
     package static let leftOut = Refusal(
-        expected: "a record that the table's triggers let in",
-        found: "one that they leave out"
+        expected: "a record that the table's triggers accept",
+        found: "one that they ignore"
     )
 
     /// What a failed statement means.
@@ -106,7 +106,7 @@ package struct TableConstraints {
             // What a trigger puts together itself may show values.
             let text = message.quoted(by: "'", with: "''")
             let reason = triggers.contains { $0.contains(text) } ? ": \(message.prefix(200))" : ""
-            return Refusal(expected: "what the table's triggers ask for\(reason)", found: "a record that they refuse")
+            return Refusal(expected: "what the table's triggers require\(reason)", found: "a record that they refuse")
         case .SQLITE_CONSTRAINT_DATATYPE:
             return Refusal(expected: "values of the table's types", found: "others")
         default:

@@ -125,7 +125,7 @@ package final class UndoLog {
         return ImportError(
             .notUndoable,
             "the job has changed the \(what), which the store no longer has",
-            advice: "Bring the table back to what it was."
+            advice: "Restore the table as it was."
         )
     }
 

@@ -19,12 +19,12 @@ struct AccessCheck: Sendable {
             throw ResponseError(
                 .forbidden,
                 code: "host",
-                "this server is not called \((host ?? "nothing").prefix(200))",
+                "this server does not have the name \((host ?? "nothing").prefix(200))",
                 advice: "Use the address that the program has printed, or name a proxy's with --host."
             )
         }
         guard hosts.allows(origin: request.headers["origin"], host: host), isOwnSite(request) else {
-            throw ResponseError(.forbidden, code: "origin", "another site asks", advice: "Open the page itself.")
+            throw ResponseError(.forbidden, code: "origin", "from another site", advice: "Open the page itself.")
         }
         if let token {
             if let given = request.parameters["token"], token.isSame(as: given) {
@@ -40,7 +40,7 @@ struct AccessCheck: Sendable {
             }
         }
         guard Self.methods.contains(request.method) else {
-            throw ResponseError(.methodNotAllowed, "only GET and HEAD are answered", advice: "This server only reads.")
+            throw ResponseError(.methodNotAllowed, "only GET and HEAD are allowed", advice: "This server only reads.")
         }
         return nil
     }

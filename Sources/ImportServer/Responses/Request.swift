@@ -64,7 +64,7 @@ struct Request: Sendable {
                 guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
                     throw ResponseError(
                         .badRequest,
-                        "the address has a % that is no escape",
+                        "the address has a % that is not an escape",
                         advice: "Write %25 for a percent sign."
                     )
                 }

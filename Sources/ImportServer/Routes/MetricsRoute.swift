@@ -10,7 +10,7 @@ struct MetricsRoute: Sendable {
         let findings = routes.observer.last
         let look = findings.statistics.look
         var metrics = Metrics()
-        metrics.begin("importer_records_total", "counter", "Records of the import, by what became of them.")
+        metrics.begin("importer_records_total", "counter", "Records of the import, by outcome.")
         for entity in look.entities {
             let counts = entity.counts
             for (outcome, count) in [

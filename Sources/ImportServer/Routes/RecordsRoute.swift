@@ -36,8 +36,8 @@ struct RecordsRoute: Sendable {
             throw ResponseError(
                 .forbidden,
                 code: "hidden",
-                "values are hidden, and a predicate would find them out",
-                advice: "Serve the store without --hide-values."
+                "values are hidden, and a predicate would reveal them",
+                advice: "Serve the store without hiding values."
             )
         }
         let result = try await routes.pool.read { reader, interruption in try reader.page(page, interruption) }

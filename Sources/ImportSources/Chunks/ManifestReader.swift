@@ -1,4 +1,5 @@
 import Foundation
+import ImportModel
 
 /// Reads a manifest line by line, up to the first line that is not as it was written.
 struct ManifestReader {
@@ -30,7 +31,7 @@ struct ManifestReader {
             throw ImportError(
                 .manifestDamaged,
                 at: path,
-                "has \(size) bytes, and a manifest has at most \(Self.mostBytes)",
+                "has \(size.grouped) bytes, and a manifest has at most \(Self.mostBytes.grouped)",
                 advice: "Restore the file, or remove the directory and cut the source again."
             )
         }

@@ -194,7 +194,7 @@ public struct JobOptions: Sendable, Hashable, Codable {
         guard mirror != nil, skip > 0 || limit != nil else { return }
         throw ImportError(
             .optionsConflict,
-            "\(.mirror) needs all records: what is passed over would be deleted",
+            "\(.mirror) needs all records: those that are skipped would be deleted",
             advice: "Leave \(.skip) and \(.limit) out, or \(.mirror)."
         )
     }

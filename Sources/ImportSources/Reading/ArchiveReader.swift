@@ -71,7 +71,7 @@ package final class ArchiveReader: ByteStream {
             let result = archive_read_next_header(archive, &entry)
             if result == ARCHIVE_EOF {
                 let isTar = archive_format(archive) & ARCHIVE_FORMAT_BASE_MASK == ARCHIVE_FORMAT_TAR
-                guard !isTar || input.endsWithZeros else { throw Damage(reason: "it breaks off", isCut: true) }
+                guard !isTar || input.endsWithZeros else { throw Damage(reason: "it ends too early", isCut: true) }
                 return nil
             }
             // What could be tried again is a header that is damaged.

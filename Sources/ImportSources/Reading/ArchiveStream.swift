@@ -1,4 +1,5 @@
 import Foundation
+import ImportModel
 
 /// The bytes of a compressed file or of an archive's member, decompressed by a thread of its own.
 final class ArchiveStream: ByteStream {
@@ -143,7 +144,7 @@ final class ArchiveStream: ByteStream {
                 }
             }
             if let member = origin.member {
-                throw ImportError(.archiveMemberNotFound, at: origin.name, "the archive no longer holds \(member)")
+                throw ImportError(.archiveMemberNotFound, at: origin.name, "the archive no longer has \(member)")
             }
             throw ImportError(.archiveEmpty, at: origin.name, "the archive holds no file")
         }
@@ -168,7 +169,7 @@ final class ArchiveStream: ByteStream {
                 if isSeekable, format == .zip, let before = try ArchiveReader.bytesBeforeZip(in: file), before > 0 {
                     throw ArchiveReader.Damage(
                         reason: "it is several zip archives one after the other",
-                        advice: "Take them apart: the last one begins at byte \(before)."
+                        advice: "Split the file: the last one begins at byte \(before.grouped)."
                     )
                 }
                 isSeekable = isSeekable && file.seek(0, SEEK_SET) != nil
@@ -176,6 +177,6 @@ final class ArchiveStream: ByteStream {
             }
             stream = PeekedStream(DecompressedStream(stream, format, decoder: decoder))
         }
-        throw ArchiveReader.Damage(reason: "it is compressed again and again")
+        throw ArchiveReader.Damage(reason: "it is compressed too many times")
     }
 }

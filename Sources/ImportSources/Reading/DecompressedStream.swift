@@ -89,7 +89,7 @@ final class DecompressedStream: ByteStream {
             isInMember = false
         } else if step.taken == 0, step.given == 0 {
             guard isSourceAtEnd else { throw ArchiveReader.Damage(reason: "it is not what it should be") }
-            throw ArchiveReader.Damage(reason: "it breaks off", isCut: true)
+            throw ArchiveReader.Damage(reason: "it ends too early", isCut: true)
         }
         return true
     }

@@ -1,3 +1,5 @@
+import ImportModel
+
 /// The files of folders and archives that are no sources.
 package struct LeftOutFiles: Sendable, Hashable {
     /// How many names are said.
@@ -18,8 +20,9 @@ package struct LeftOutFiles: Sendable, Hashable {
     /// What they are, as `4 files left out: notes.txt, README.md and 2 more`.
     package var words: String {
         let all = count <= Self.mostNames + 1 ? names[...] : names.prefix(Self.mostNames)
-        let more = count > all.count ? " and \(count - all.count) more" : ""
-        return "\(count) file\(count == 1 ? "" : "s") left out: \(all.map(\.printable).joined(separator: ", "))\(more)"
+        let more = count > all.count ? " and \((count - all.count).grouped) more" : ""
+        return
+            "\(count.grouped) file\(count == 1 ? "" : "s") left out: \(all.map(\.printable).joined(separator: ", "))\(more)"
     }
 
     /// The error for a folder or an archive in which nothing else is.

@@ -39,7 +39,7 @@ package final class ProgramRecords: Sendable {
             throw ImportError(
                 .fault,
                 at: name,
-                "are to be read a second time",
+                "cannot be read a second time",
                 advice: "Make a new pipeline with the records: it resumes where this one stopped."
             )
         }
@@ -52,7 +52,7 @@ package final class ProgramRecords: Sendable {
         guard let invalid = error as? EncodingError, case .invalidValue(_, let context) = invalid else {
             return ImportError(
                 .recordsFailed,
-                "the records end with an error after record \(count): \(error)",
+                "the records end with an error after record \(count.grouped): \(error)",
                 advice: "The records before it are imported. Give all of them again to resume."
             )
         }
@@ -60,7 +60,7 @@ package final class ProgramRecords: Sendable {
         return ImportError(
             .recordsFailed,
             position: ImportError.Position(record: Int64(count) + 1, keyPath: path),
-            "record \(count + 1): \(path.isEmpty ? "" : "\(path): ")cannot be encoded: \(context.debugDescription)",
+            "record \((count + 1).grouped): \(path.isEmpty ? "" : "\(path): ")cannot be encoded: \(context.debugDescription)",
             advice: "The records before it are imported. Give all of them again to resume."
         )
     }

@@ -60,7 +60,7 @@ package struct SourceOpener: Sendable {
             let names = leftOut.prefix(5).map(\.printable) + (leftOut.count > 5 ? ["…"] : [])
             announce(
                 """
-                \(argument.shownPath): links and other members without data of their own are left out, \(leftOut.count): \
+                \(argument.shownPath): links and other members without data of their own are left out, \(leftOut.count.grouped): \
                 \(names.joined(separator: ", "))
                 """
             )
@@ -78,7 +78,7 @@ package struct SourceOpener: Sendable {
         guard let path = source.path else { return source }
         guard var now = try describe(path, interruption: interruption).first(where: { $0.member == source.member })
         else {
-            throw ImportError(.archiveMemberNotFound, at: source.name, "the archive has no such member any more")
+            throw ImportError(.archiveMemberNotFound, at: source.name, "the archive no longer has this member")
         }
         (now.name, now.fingerprint, now.encoding) = (source.name, source.fingerprint, source.encoding)
         return now
@@ -112,7 +112,7 @@ package struct SourceOpener: Sendable {
                 .archiveAmbiguous,
                 at: archive,
                 "the archive holds \(member) more than once",
-                advice: "Take its files out and import the ones that are meant."
+                advice: "Unpack it and import the files that you need."
             )
         }
         return members.map { .file(archive, status, member: $0, isCompressed: true) }

@@ -1,3 +1,5 @@
+import ImportModel
+
 /// The bytes of an open source, decompressed, decoded to UTF-8, without a byte order mark.
 ///
 /// You can peek at the bytes before reading them. The stream knows its byte offset in the source.
@@ -90,7 +92,7 @@ package final class SourceStream: ByteStream {
                 throw ImportError(
                     .sourceChanged,
                     at: name,
-                    "ends at byte \(offset), before byte \(target), where the import is to continue",
+                    "ends at byte \(offset.grouped), before byte \(target.grouped), where the import is to continue",
                     advice: "Give the source that the import was started with."
                 )
             }

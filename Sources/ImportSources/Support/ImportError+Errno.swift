@@ -28,7 +28,7 @@ extension ImportError {
             case EACCES, EPERM, EROFS:
                 (.pathUnusable, "Give a directory that you may write to with \(.chunkDirectory).")
             case ENOENT:
-                (.pathUnusable, "Make the directory above it first.")
+                (.pathUnusable, "Create its parent directory first.")
             default:
                 (.systemCallFailed, "To resume where it stopped, \(.sameAgain).")
             }

@@ -140,7 +140,7 @@ public struct ImportError: LocalizedError, Sendable, Hashable, CustomStringConve
     /// Checks that a number that a program has given is in its range.
     ///
     /// - Throws: `ImportError` with `.usage`.
-    package static func check<Number: Comparable & CustomStringConvertible>(
+    package static func check<Number: BinaryInteger>(
         _ name: String,
         _ value: Number,
         _ range: ClosedRange<Number>
@@ -149,7 +149,7 @@ public struct ImportError: LocalizedError, Sendable, Hashable, CustomStringConve
         throw ImportError(
             .optionInvalid,
             "\(name) is \(value)",
-            advice: "It must be from \(range.lowerBound) to \(range.upperBound)."
+            advice: "It must be from \(range.lowerBound) to \(range.upperBound.grouped)."
         )
     }
 

@@ -111,15 +111,15 @@ extension MessageText.Call {
         case .resuming(_, maxErrors: nil): "ImportPipeline(resuming:run:)"
         case .resuming: "ImportPipeline(resuming:run:maxErrors:)"
         case .status: "StoreInspection.status()"
-        case .rejects: "StoreInspection.forEachReject"
+        case .rejects: "StoreInspection.forEachReject(_:_:)"
         case .exportingRejects: "StoreInspection.exportRejects(as:toFile:)"
-        case .splitting: "ImportPipeline.split"
-        case .inferring: "ImportPipeline.infer"
+        case .splitting: "ImportPipeline.split(sources:to:)"
+        case .inferring: "ImportPipeline.infer(sources:)"
         case .checkingModel: "ModelDescription.check(transformers:)"
-        case .migrating: "ModelMigration.run"
+        case .migrating: "ModelMigration.run()"
         case .mirroring: "ImportPipeline(mirroring:in:options:run:)"
-        case .undoing: "UndoPipeline.run"
-        case .working: "PostgreSQLWorker.run"
+        case .undoing: "UndoPipeline.run()"
+        case .working: "PostgreSQLWorker.run()"
         }
     }
 }

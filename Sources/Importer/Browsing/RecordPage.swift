@@ -97,7 +97,7 @@ extension StoreReader {
     private func start(_ text: String, _ query: WindowQuery, _ database: Database) throws -> WindowQuery.Start {
         let lost = ImportError(
             .optionInvalid,
-            "after is no position in this order, or its record is gone",
+            "after is not a position in this order, or its record was deleted",
             advice: "Begin at the first page."
         )
         switch RecordCursor(text)?.place {

@@ -67,7 +67,7 @@ extension StoreInspection {
             guard let key = RejectScan.Key(after) else {
                 throw ImportError(
                     .optionInvalid,
-                    "after is no position among rejects",
+                    "after is not a position among rejects",
                     advice: "Begin at the first page."
                 )
             }

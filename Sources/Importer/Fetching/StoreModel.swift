@@ -137,7 +137,7 @@ public struct StoreModel: Sendable {
                 attribute.defaultValue = value == .null ? nil : value
                 if value == .null || (try? attribute.coerce(value)) != nil { return attribute }
             }
-            notices.append("\(entity.name).\(attribute.name): left out, as the table works its default out")
+            notices.append("\(entity.name).\(attribute.name): left out, as the table computes its default")
             return nil
         }
         for name in stored.computed {
@@ -184,7 +184,7 @@ extension ModelLayout {
                     + (entity.subentity?.values.map(\.entity) ?? [])
                 for other in others
                 where !all.contains(where: { self.index(ofEntityOrTable: $0) == hierarchy.index(of: other) }) {
-                    notices.append("\(other): is there too, as \(entity.name) relates to it")
+                    notices.append("\(other): is included, as \(entity.name) relates to it")
                     all.append(other)
                 }
             }

@@ -62,7 +62,7 @@ extension StoreReader {
         guard statement.isReadonly, !statement.columnNames.isEmpty else {
             throw ImportError(
                 .optionInvalid,
-                "the statement writes, or gives no rows, and a query only reads",
+                "the statement writes, or returns no rows",
                 advice: "Give one that begins with select, with, values, explain or pragma; `sqlite3` runs all others."
             )
         }

@@ -35,7 +35,7 @@ enum CoreDataFolder {
             throw ImportError(
                 .modelInvalid,
                 at: path,
-                "is a folder, and not one of a Core Data model",
+                "is a folder, but not a Core Data model",
                 advice: "Give a file, an .xcdatamodeld or an .xcdatamodel."
             )
         }
@@ -101,7 +101,7 @@ enum CoreDataFolder {
         }
         if let current, let name = names.first(where: { $0 == current }) { return name }
         if current == nil, names.count == 1 { return names[0] }
-        let reason = current.map { "its .xccurrentversion names \($0), which it has not" }
+        let reason = current.map { "its .xccurrentversion names \($0), which does not exist" }
         throw ImportError(
             names.isEmpty ? .fileNotFound : .modelInvalid,
             at: folder,
@@ -116,7 +116,7 @@ enum CoreDataFolder {
         let file = "\(folder)/contents"
         if FileManager.default.fileExists(atPath: file) { return file }
         guard FileManager.default.fileExists(atPath: "\(folder)/elements") else {
-            throw ImportError(.fileNotFound, at: folder, "has no file contents, and so no model")
+            throw ImportError(.fileNotFound, at: folder, "has no file `contents`")
         }
         throw ImportError(
             .modelInvalid,

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import ImportChanges
 import ImportEngine
+import ImportModel
 import ImportSQLite
 import ImportSources
 
@@ -107,7 +108,7 @@ public struct StripTool: Sendable {
                 throw ImportError(
                     .jobUnfinished,
                     at: store,
-                    "\(conflicts) of its conflicts \(conflicts == 1 ? "is" : "are") open",
+                    "\(conflicts.grouped) of its conflicts \(conflicts == 1 ? "is" : "are") open",
                     advice: "Resolve them first."
                 )
             }

@@ -42,12 +42,12 @@ struct PredicateTests {
         ("city > 5", "5", "a string"), ("age >", "", "the predicate ends"),
         ("age > 30 city = 'x'", "city", "expected and"),
         ("(age > 30", "", "expected )"), ("age 30", "30", "expected a comparison"),
-        ("age = 12abc", "12abc", "no number"),
-        ("age & 3", "&", "no meaning"), ("city", "city", "needs a comparison"), ("5 = 5", "5 = 5", "none of the two"),
+        ("age = 12abc", "12abc", "not a number"),
+        ("age & 3", "&", "no meaning"), ("city", "city", "needs a comparison"), ("5 = 5", "5 = 5", "neither side is"),
         ("active > true", "active", "a boolean"), ("tags = 'x'", "tags", "JSON"), ("age like 'x'", "age", "not a text"),
         ("city like 5", "5", "single quotes"), ("city like 'a\0%'", "'a\0%'", "NUL"),
         ("born > 'soon'", "'soon'", "a date"), ("age in ()", ")", "expected"),
-        ("age in (1, null)", "null", "takes no null"), ("age < null", "null", "null is neither"),
+        ("age in (1, null)", "null", "cannot have null"), ("age < null", "null", "null is neither"),
         ("age is 5", "5", "expected null"),
         ("key = 'x'", "'x'", "UUID"), ("raw like 'x'", "raw", "a UUID as blob, not a text"),
         ("raw = key", "key", "raw is a UUID as blob, but key is a UUID"),
@@ -56,7 +56,7 @@ struct PredicateTests {
         ("age = ?", "?", "no value"), ("5 is null", "5", "before is"), ("5 in (5)", "5", "before in"),
         ("'a' contains 'a'", "'a'", "before contains"), ("age in (city)", "city", "not an attribute"),
         ("age = true", "true", "a boolean"), ("tags in (1)", "tags", "JSON"),
-        ("and", "and", "expected an attribute"), ("age = 1;", ";", "no meaning"), ("age -- x", "-", "no number"),
+        ("and", "and", "expected an attribute"), ("age = 1;", ";", "no meaning"), ("age -- x", "-", "not a number"),
     ])
     func saysWhatIsWrongAndWhere(text: String, place: String, message: String) throws {
         let error = try #require(self.error(text), "\(text)")

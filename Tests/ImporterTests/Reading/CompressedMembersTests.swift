@@ -42,7 +42,7 @@ struct CompressedMembersTests {
         let read = try read("out")
         #expect(read.bytes.prefix(bytes.count) == bytes[...])
         #expect(read.failure?.code == .badInput)
-        #expect(read.failure?.message.contains("breaks off") == true)
+        #expect(read.failure?.message.contains("ends too early") == true)
     }
 
     @Test(arguments: tools) func whatFollowsIsSaidAfterTheSoundMembers(tool: String) throws {

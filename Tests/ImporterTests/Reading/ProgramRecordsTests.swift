@@ -242,7 +242,7 @@ struct ProgramRecordsTests {
             try await ImportPipeline(records: first, entity: "row", into: store, job: job, run: Self.small).run()
         }
         #expect(error?.code == .badInput)
-        #expect(error?.message.contains("after record 3000") == true)
+        #expect(error?.message.contains("after record 3,000") == true)
         #expect(try StoreInspection(store: store).status().recordsRead == 3_000)
 
         // Others than those that are committed.
@@ -255,7 +255,7 @@ struct ProgramRecordsTests {
                 run: Self.small
             ).run()
         }
-        #expect(others?.message.contains("are not the ones that were imported") == true)
+        #expect(others?.message.contains("differ from those that were imported") == true)
         // Nobody else has them.
         let nobody = await #expect(throws: ImportError.self) {
             try await ImportPipeline(resuming: store, run: Self.small).run()

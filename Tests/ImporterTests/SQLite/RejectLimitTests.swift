@@ -85,7 +85,10 @@ struct RejectLimitTests {
             for _ in 0..<2 {
                 let error = try #require(throws: ImportError.self) { try job.pipeline(options, run).run() }
                 #expect(error.code == .badInput)
-                #expect(error.message.contains("record \(ordinal) at byte \(offset) "), "\(error.message)")
+                #expect(
+                    error.message.contains("record \(ordinal.grouped) (byte \(offset.grouped))"),
+                    "\(error.message)"
+                )
                 let report = try StoreInspection(store: job.store).status()
                 #expect(report.state == .failed)
                 #expect(report.recordsRead == Int64(ordinal - 1))
@@ -146,7 +149,7 @@ struct RejectLimitTests {
         for _ in 0..<2 {
             let error = try #require(throws: ImportError.self) { try job.pipeline(options { _ in }, run).run() }
             #expect(error.code == .badInput)
-            #expect(error.message.contains("probably the wrong model"))
+            #expect(error.message.contains("records were all rejected"))
             let report = try StoreInspection(store: job.store).status()
             #expect(report.state == .failed)
             #expect(report.rejected == 999)

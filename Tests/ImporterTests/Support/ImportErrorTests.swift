@@ -89,7 +89,7 @@ struct ImportErrorTests {
         )
         let (job, _) = try error(importing: #"[{"a": "x"}]"#, options)
         let message = try #require(try StoreInspection(store: job.store).status().message)
-        #expect(message.contains("record 1 at byte 1 does not fit"))
+        #expect(message.contains("stops before record 1 (byte 1)"))
         #expect(!message.contains("`") && !message.contains("--"))
     }
 }

@@ -174,7 +174,7 @@ struct DeletedObjectTests {
         )
         try StoreContent.execute(store, "DELETE FROM orders_lines WHERE sku = 'y'")
         let verified = try runImporter("verify", store)
-        #expect(verified.outputText.contains("has 1, which the next import takes away"), "\(verified.outputText)")
+        #expect(verified.outputText.contains("has 1, which the next import removes"), "\(verified.outputText)")
         let printed = try importLines([#"{"no": "B"}"#], options, directory)
         #expect(printed.contains("1 × orphan deleted"), "\(printed)")
         #expect(try StoreContent.query(store, "SELECT p FROM orders_lines_parts") == "1")

@@ -43,7 +43,7 @@ struct NothingLostTests {
         #expect(try importing(["a.ndjson": "{\"n\":1}\n{\"n\":2}\n"]).ending == .exit(0))
         let refused = try importing(["b.json": #"{"error":"rate limited","code":429}"#])
         #expect(refused.ending == .exit(64))
-        #expect(refused.errorText.contains("none of the document's keys"), "\(refused.errorText)")
+        #expect(refused.errorText.contains("none of the table's keys"), "\(refused.errorText)")
         #expect(try query("SELECT group_concat(name) FROM pragma_table_info('t')") == "n")
         #expect(try importing(["b.json": #"{"error":"x"}"#], "--records", "$").ending == .exit(0))
     }

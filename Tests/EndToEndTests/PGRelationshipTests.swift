@@ -118,7 +118,10 @@ struct PGRelationshipTests {
         let database = try PGDatabase()
         let files = try Self.files([#"{"id": 1}"#], model: model)
         let result = try database.importer(database.command(files))
-        #expect(result.ending == .exit(64) && result.errorText.contains("identifier is json"), "\(result.errorText)")
+        #expect(
+            result.ending == .exit(64) && result.errorText.contains("the identifier of order is json"),
+            "\(result.errorText)"
+        )
         #expect(
             try database.query(
                 "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'order'"

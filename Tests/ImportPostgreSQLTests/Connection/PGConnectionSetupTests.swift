@@ -169,7 +169,7 @@ struct PGConnectionSetupTests {
         let address = try PostgreSQLAddress(url)
         let error = try error(address)
         #expect(error.reason == .storeUnusable)
-        #expect(error.message.contains("gives the server's sessions away"))
+        #expect(error.message.contains("reassigns the server's sessions"))
         #expect(error.advice?.contains("pool_mode") == true)
         #expect(try other.query(settings) == before)
         #expect(try other.query("SHOW search_path") == [[#""$user", public"#]])

@@ -126,7 +126,7 @@ package struct ExtendedJSON {
         return (.data, bytes.value)
     }
 
-    /// The bytes that a string in base64 stands for; nil where it is none.
+    /// The bytes that a string in base64 has; nil where it is not base64.
     package static func bytes(of value: JSONToken) -> [UInt8]? {
         var (text, bytes, notes) = ([UInt8](), [UInt8](), CoercionNotes())
         _ = JSONUnescaper.append(value.bytes, to: &text)

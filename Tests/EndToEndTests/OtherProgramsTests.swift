@@ -29,7 +29,7 @@ struct OtherProgramsTests {
     func isImportedAndCounted(name: String, text: String) throws {
         let result = try imported(text, as: name, "--nested", "json")
         #expect(result.ending == .exit(0), "\(result.errorText)")
-        #expect(result.outputText.contains("not finite (NaN, Infinity), made null"), "\(result.outputText)")
+        #expect(result.outputText.contains("not finite and made null"), "\(result.outputText)")
         #expect(try query("SELECT a IS NULL, b, c FROM t") == "1|[1]|1\n0|[null]|2")
         let ledger = "SELECT kind, count FROM _import_ledger WHERE kind <> 'outside' ORDER BY kind"
         #expect(try query(ledger) == "comment|1\nnotFinite|2\ntrailingComma|1")

@@ -187,27 +187,11 @@ package struct SourceOpener: Sendable {
                 member: source.member
             )
             let stream = try ArchiveStream(origin, interruption: interruption)
-            return try SourceStream(
-                stream,
-                from: 0,
-                at: offset,
-                totalBytes: nil,
-                encoding: source.encoding,
-                name: source.name,
-                interruption: interruption
-            )
+            return try readFromBeginning(stream, source, to: offset, interruption)
         }
         guard source.encoding == nil, SourceEncoding(head: head) == .utf8 else {
             _ = file.seek(0, SEEK_SET)
-            return try SourceStream(
-                file,
-                from: 0,
-                at: offset,
-                totalBytes: nil,
-                encoding: source.encoding,
-                name: source.name,
-                interruption: interruption
-            )
+            return try readFromBeginning(file, source, to: offset, interruption)
         }
         guard let size = file.seek(0, SEEK_END) else { throw ImportError.cannotRead(source.name, errno: errno) }
         let start = min(offset, size)
@@ -228,7 +212,7 @@ package struct SourceOpener: Sendable {
         at offset: Int64,
         interruption: Interruption
     ) throws -> SourceStream {
-        let (name, encoding) = (source.name, source.encoding)
+        let name = source.name
         let wake = try WakePipe()
         interruption.onRequest { wake.wake() }
         let pipe = PeekedStream(
@@ -236,25 +220,27 @@ package struct SourceOpener: Sendable {
         )
         let head = Array(try pipe.peek(CompressedFormat.headLength))
         guard CompressedFormat(head: head) != nil else {
-            return try SourceStream(
-                pipe,
-                from: 0,
-                at: offset,
-                totalBytes: nil,
-                encoding: encoding,
-                name: name,
-                interruption: interruption
-            )
+            return try readFromBeginning(pipe, source, to: offset, interruption)
         }
         let origin = ArchiveStream.Origin(descriptor: descriptor, head: head, wake: wake, name: name, member: nil)
         let stream = try ArchiveStream(origin, interruption: interruption)
-        return try SourceStream(
+        return try readFromBeginning(stream, source, to: offset, interruption)
+    }
+
+    /// A stream of all of a source's bytes, of which those before `offset` are read and passed over.
+    private func readFromBeginning(
+        _ stream: any ByteStream,
+        _ source: SourceDescription,
+        to offset: Int64,
+        _ interruption: Interruption
+    ) throws -> SourceStream {
+        try SourceStream(
             stream,
             from: 0,
             at: offset,
             totalBytes: nil,
-            encoding: encoding,
-            name: name,
+            encoding: source.encoding,
+            name: source.name,
             interruption: interruption
         )
     }

@@ -41,7 +41,7 @@ package final class SourceSplitter {
     private let builder: ChunkBuilder
     /// The offset of the stream's first byte in the source.
     private let base: Int64
-    /// What cuts the documents, from the beginning or from where it is read anew.
+    /// What cuts the documents, from the beginning or from where they are read again.
     private var documents: DocumentSplitter?
     /// Makes JSON of what is nearly JSON, from where that was first met; nil where all is JSON so far.
     private var lenient: LenientScanner?
@@ -237,7 +237,7 @@ package final class SourceSplitter {
         return used
     }
 
-    /// Keeps the bytes of a block after the last record, as they may have to be read anew.
+    /// Keeps the bytes of a block after the last record, as they may have to be read again.
     private func keepUnfinished(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
         guard settings.layout == .stream, settings.limits.reading == .found else { return }
         let first = Int(builder.recordEnd - builder.blockBase)

@@ -67,10 +67,7 @@ struct LenientSplitTests {
         let result = try SplitCase(paths: ["$[*]"], blockSize: block).split(text)
         #expect(result.texts == ["{\"a\":NaN}", "{\"a\":1,}"])
         #expect(result.fault?.line == 3 && result.fault?.column == 6 && result.fault?.byteOffset == 27)
-        #expect(
-            result.fault?.excerpt.contains("{\\\"a\\\":1,},") == true
-                || result.fault?.excerpt.contains("{\"a\":1,},") == true
-        )
+        #expect(result.fault?.excerpt.contains("{\"a\":1,},") == true)
     }
 
     @Test func countsWhatIsOutsideOnce() throws {

@@ -23,7 +23,8 @@ struct ImporterCommand: ParsableCommand {
             """,
         version: VersionText.text,
         subcommands: [
-            ImportSubcommand.self, ResumeSubcommand.self, StatusSubcommand.self, SplitSubcommand.self,
+            ImportSubcommand.self, ResumeSubcommand.self, StatusSubcommand.self, SourcesSubcommand.self,
+            SplitSubcommand.self,
             InferSubcommand.self, ModelSubcommand.self, FetchSubcommand.self, QuerySubcommand.self,
             MemorySubcommand.self, RejectsSubcommand.self,
             RetrySubcommand.self, VerifySubcommand.self, WatchSubcommand.self, ServeSubcommand.self,

@@ -238,7 +238,8 @@ struct ArgumentTests {
     @Test func helpNamesOnlyWhatThereIs() {
         let names = ImporterCommand.configuration.subcommands.map { $0.configuration.commandName }
         let commands = [
-            "import", "resume", "status", "split", "infer", "model", "fetch", "query", "memory", "rejects", "retry",
+            "import", "resume", "status", "sources", "split", "infer", "model", "fetch", "query", "memory", "rejects",
+            "retry",
             "verify", "watch", "serve", "migrate", "work", "diff", "patch", "undo", "merge", "conflicts", "resolve",
             "mirror",
             "strip",

@@ -96,6 +96,7 @@ extension MessageText.Call {
         case .resuming(let store, let maxErrors):
             return "resume \(store?.storeWords(schema) ?? any)" + (maxErrors.map { " --max-errors \($0)" } ?? "")
         case .status: return "status \(any)"
+        case .sources: return "sources \(any)"
         case .rejects: return "rejects \(any)"
         case .exportingRejects(of: .all): return "rejects \(any) --to FILE"
         case .exportingRejects(of: .job): return "rejects \(any) --job N --to FILE"

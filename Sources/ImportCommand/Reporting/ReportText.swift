@@ -26,6 +26,9 @@ enum ReportText {
         }
         var advice: [String] = []
         if report.rejected > 0 { advice.append("To list the rejects:  \(command) rejects \(quoted)") }
+        if let outside = report.ledger[""], outside.values.contains(where: { $0[LedgerKind.kept.rawValue] != nil }) {
+            advice.append("To print what is kept:  \(command) sources \(quoted) --outside")
+        }
         if report.state == .interrupted || report.state == .failed {
             let pipe = report.sources.contains("-") ? "pipe the same stream in again:  … | " : " "
             advice.append("To resume: \(pipe)\(command) resume \(quoted)")

@@ -20,6 +20,11 @@ protocol JobInspection {
         toFile path: String,
         overwrites: Bool
     ) throws -> RejectExport
+    func forEachSource(
+        of job: Int64?,
+        includingOutside includesOutside: Bool,
+        _ body: (StoreInspection.Source) throws -> Void
+    ) throws
     func verify() throws -> [StoreInspection.Check]
 }
 

@@ -80,7 +80,10 @@ struct FetchSubcommand: ParsableCommand {
     @Option(
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "Print only these attributes, in this order; rowid is the row id. Names may be quoted as in --where.",
+            """
+            Print only these attributes, in this order; rowid is the row id, and @source.NAME a value outside of the records \
+            of their source. Names may be quoted as in --where.
+            """,
             valueName: "name,…"
         )
     )

@@ -277,6 +277,7 @@ package final class ChunkDecoder {
             for (name, count) in chunk.entry.outside.sorted(by: { $0.key < $1.key }) {
                 batch.ledger.add(.outside, entity: -1, attribute: name, count: count)
             }
+            for value in chunk.entry.outsideValues ?? [] { batch.ledger.add(.kept, entity: -1, attribute: value.path) }
             if let fault = chunk.entry.fault { batch.ledger.add(.badSource, entity: -1, attribute: fault) }
             if chunk.entry.isLast, let encoding = chunk.encoding {
                 batch.ledger.add(.decoded, entity: -1, attribute: encoding)

@@ -1,5 +1,5 @@
 /// What JSON's text is made of (RFC 8259 §2 and §7), for those who walk valid JSON without decoding it.
-enum JSONSyntax {
+package enum JSONSyntax {
     @inline(__always)
     static func isWhiteSpace(_ byte: UInt8) -> Bool {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
@@ -7,7 +7,7 @@ enum JSONSyntax {
 
     /// The offset just past the string that opens at `index`, or the end if it is not closed.
     @inline(__always)
-    static func endOfString(in json: ByteView, at index: Int) -> Int {
+    package static func endOfString(in json: ByteView, at index: Int) -> Int {
         var index = index &+ 1
         while index < json.count {
             switch json[index] {

@@ -23,6 +23,7 @@ extension LedgerKind {
         case .decoded: "source decoded to UTF-8"
         case .unknownKey: "unknown key"
         case .outside: "outside of the records"
+        case .kept: "kept with the source"
         case .notFound: "not found in a source"
         case .badSource: "nothing is imported from there on"
         case .nullElement: "null in a list"

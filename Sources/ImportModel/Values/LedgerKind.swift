@@ -43,6 +43,8 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     case unknownKey
     /// A value outside the record paths.
     case outside
+    /// One of them that is kept with its source.
+    case kept
     /// A source in which nothing is at a record path, not even an empty collection.
     case notFound
     /// A source that is not JSON from some byte on, or damaged, and of which nothing after that is imported (`BadSourcePolicy.skip`).
@@ -81,6 +83,7 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     public var isLoss: Bool {
         switch self {
         case .kindChanged, .trimmed, .respelled, .unwrapped, .transformed, .trailingComma, .comment, .decoded, .outside,
+            .kept,
             .notFound, .badSource, .unknownKey,
             .nullElement,
             .duplicateLink, .unlinked, .unresolved, .stub, .ambiguous, .missingReference, .orphanDeleted, .orphanDenied,

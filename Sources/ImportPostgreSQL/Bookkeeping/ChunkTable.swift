@@ -103,6 +103,18 @@ struct ChunkTable: Sendable {
         return entry
     }
 
+    /// Calls `body` with the chunks that are done and have values outside of the records, in their order.
+    func forEachWithOutside(_ connection: PGConnection, label: String, _ body: (ChunkEntry) -> Void) throws {
+        let rows = try connection.execute(
+            """
+            SELECT entry FROM _import_chunk WHERE job = $1 AND state = 'done' AND strpos(entry, '"outsideValues"') > 0
+            ORDER BY number
+            """,
+            [.integer(job)]
+        )
+        for row in rows { body(try entry(row.text(0), label: label)) }
+    }
+
     /// The chunk that has a record.
     func entry(having ordinal: Int64, _ connection: PGConnection, label: String) throws -> ChunkEntry {
         let row = try connection.execute(

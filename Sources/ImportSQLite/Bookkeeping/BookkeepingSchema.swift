@@ -212,6 +212,15 @@ package enum BookkeepingSchema {
             first_ordinal INTEGER,
             UNIQUE (job, is_error, entity, attribute, kind, expected, found)
         ) STRICT;
+        -- What is outside of the records of each source.
+        CREATE TABLE IF NOT EXISTS _import_outside (
+            job INTEGER NOT NULL,
+            source INTEGER NOT NULL,
+            byte_offset INTEGER NOT NULL,
+            path TEXT NOT NULL,
+            value TEXT NOT NULL,            -- JSON
+            PRIMARY KEY (job, source, byte_offset)
+        ) STRICT, WITHOUT ROWID;
         -- The newest merge notifications, for readers in other processes.
         CREATE TABLE IF NOT EXISTS _import_merge (
             sequence INTEGER PRIMARY KEY,

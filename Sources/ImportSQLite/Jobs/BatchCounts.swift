@@ -137,12 +137,21 @@ struct BatchCounts {
             ])
         }
         if isEnd {
+            if let values = entry.outsideValues, job.retry == nil { try write(values, of: entry.source, database) }
             try database.cachedStatement(
                 sql: """
                     UPDATE _import_chunk SET is_complete = 1, end_byte = ?, source_hash = ?
                     WHERE job = ? AND source = ? AND first_byte = ?
                     """
             ).execute(arguments: [entry.endByte, entry.sourceHash, job.id, entry.source, entry.firstByte])
+        }
+    }
+
+    private func write(_ values: [OutsideValue], of source: Int, _ database: Database) throws {
+        try BookkeepingSchema.make(["_import_outside"], database)
+        let statement = try database.cachedStatement(sql: "INSERT INTO _import_outside VALUES (?, ?, ?, ?, ?)")
+        for value in values {
+            try statement.execute(arguments: [job.id, source, value.byteOffset, value.path, value.json])
         }
     }
 

@@ -64,7 +64,7 @@ extension StoredJob {
         try database.delete(
             job: id,
             from: [
-                "entity", "chunk", "reject", "ledger", "retry", "deferred_identifier", "presence", "place",
+                "entity", "chunk", "reject", "ledger", "outside", "retry", "deferred_identifier", "presence", "place",
                 "incomplete", "link", "orphan", "unresolved", "reversal", "before", "reference", "unmet", "change",
                 "waiting_change", "found_conflict", "undo_table", "undo", "undo_range", "addition", "seen", "mirror",
             ].map { "_import_\($0)" }

@@ -13,6 +13,7 @@ extension ChunkEntry {
             0...endByte ~= firstByte, end.byteOffset == endByte,
             self.paths.allSatisfy({ 0..<paths ~= $0.value }), Self.count(self.paths) == records,
             Self.count(gaps) == records, isWithinRange, outside.values.allSatisfy({ 0...(endByte - firstByte) ~= $0 }),
+            hasSoundOutsideValues,
             (end.recordsBefore ?? []).allSatisfy({ 0...Self.mostRecords ~= $0 }),
             end.recordsBefore.map({ $0.count == paths }) ?? true,
             (end.missingPaths ?? []).allSatisfy({ 0..<Int(paths) ~= $0 })
@@ -28,6 +29,19 @@ extension ChunkEntry {
     /// More than any source has, and little enough that whatever is added to it is a number still.
     private static let mostBytes: Int64 = 1 << 62
     private static let mostRecords: Int64 = 1 << 61
+
+    /// True if the values outside of the records can be kept.
+    private var hasSoundOutsideValues: Bool {
+        guard let outsideValues else { return true }
+        var offset = firstByte - 1
+        var bytes = 0
+        for value in outsideValues {
+            guard value.byteOffset > offset, value.byteOffset < endByte, value.value != nil else { return false }
+            offset = value.byteOffset
+            bytes += value.bytes
+        }
+        return bytes <= OutsideValue.mostBytes
+    }
 
     /// True if what is beside the lines has room between `firstByte` and `endByte`.
     private var isWithinRange: Bool {

@@ -52,6 +52,10 @@ package struct ChunkEntry: Sendable, Hashable, Codable {
     /// first in its order; the rest is counted under `…`. Values that have bytes that are not UTF-8 are counted again,
     /// under `invalidUTF8 ` and their path; so is a key with such bytes that leads to records.
     package let outside: [String: Int64]
+    /// Those of them that are kept with the source, in its order; nil for none.
+    ///
+    /// Not under `…` and not what has bytes that are not UTF-8; at most `OutsideValue.mostBytes` of a source.
+    package var outsideValues: [OutsideValue]?
     /// What a fresh parser needs to continue from `endByte`.
     package let end: SplitPosition
     /// True if the source ended, whole, at `endByte`, or no record after it is wanted.

@@ -21,13 +21,15 @@ package struct SplitPosition: Sendable, Hashable, Codable {
     ///
     /// Nil where all have been found, and at a source's beginning.
     package var missingPaths: [Int]?
+    /// What is kept before this position of what is outside of the records, in bytes (`OutsideValue.mostBytes`); nil for nothing.
+    package var outsideBytes: Int?
 
     /// The beginning of a source.
     package static let start = SplitPosition()
 
     /// True if it can be a position in a source, where it was read from somewhere.
     package var isSound: Bool {
-        let numbers = [byteOffset, lineBreaks, lineStart] + (recordsBefore ?? [])
+        let numbers = [byteOffset, lineBreaks, lineStart, Int64(outsideBytes ?? 0)] + (recordsBefore ?? [])
         return numbers.allSatisfy { (0...(1 << 53)).contains($0) } && lineStart <= byteOffset
             && lineBreaks <= byteOffset && (missingPaths ?? []).allSatisfy { (0..<64).contains($0) }
     }

@@ -93,7 +93,10 @@ package final class ChunkBuilder {
         layout = ChunkLayout(from: base, firstOrdinal: start.firstOrdinal, pathCount: settings.pathCount)
         recordEnd = base
         enclosing = start.position.enclosing
-        outside = UnmatchedValues(knownNames: Set(start.outsideNames))
+        outside = UnmatchedValues(
+            knownNames: Set(start.outsideNames),
+            keptBytes: start.position.outsideBytes ?? 0
+        )
         missingPaths = MissingRecordPaths(at: start.position, settings)
         skipLimit = RecordSkipLimit(
             settings.limits,
@@ -157,7 +160,7 @@ package final class ChunkBuilder {
     /// Keeps of the block what is needed later.
     func leaveBlock() {
         if hasOpenRecord { copy(to: block.end) }
-        outside.leave(block)
+        outside.leave(sourceBlock)
         boundaries.leave(sourceBlock, recordEnd: recordEnd)
         block = SourceBlock(emptyAt: block.end)
         sourceBlock = block
@@ -263,16 +266,17 @@ package final class ChunkBuilder {
 
     /// Counts a value outside of the record paths, and watches its bytes up to its end.
     ///
-    /// - Parameter start: its first byte in the source, or its key's, in this block or in the record that was thought to
-    ///   have begun.
-    func beginOutside(_ name: String, at start: Int64) {
-        outside.begin(name, at: start, in: block, openRecord: openRecord)
+    /// - Parameters:
+    ///   - start: its first byte in the source, or its key's, in this block or in the record that was thought to have begun.
+    ///   - isMember: whether it begins with its key.
+    func beginOutside(_ name: String, at start: Int64, isMember: Bool = false) {
+        outside.begin(name, at: start, isMember: isMember, in: sourceBlock, openRecord: openRecord)
     }
 
     /// Says that the value outside of the record paths that has begun, if one has, ends at `end`.
     @inline(__always)
     func endOutside(at end: Int64) {
-        outside.end(at: end, in: block)
+        outside.end(at: end, in: sourceBlock)
     }
 
     /// Counts a key on the way to records that is not UTF-8.
@@ -343,6 +347,8 @@ package final class ChunkBuilder {
         let paths = layout.pathRuns
         end.enclosing = endsWithSource ? "" : enclosing
         end.recordsBefore = skipLimit.recordsBefore
+        let (outsideCounts, outsideValues) = outside.take(all: isLast)
+        end.outsideBytes = outside.keptBytes > 0 ? outside.keptBytes : nil
         end.missingPaths = missingPaths.left(besides: paths, skipLimit.recordsBefore)
         try writeLines()
         let entry = ChunkEntry(
@@ -358,7 +364,8 @@ package final class ChunkBuilder {
             bytes: writer.count,
             checksum: writer.checksum,
             rejects: layout.rejects,
-            outside: outside.take(all: isLast),
+            outside: outsideCounts,
+            outsideValues: outsideValues,
             end: end,
             isLast: isLast,
             fault: fault

@@ -275,7 +275,7 @@ struct RecordScanner {
             return true
         }
         if paths == 0 {
-            builder.beginOutside(levels.containerName + Self.step(key), at: start)
+            builder.beginOutside(levels.containerName + Self.step(key), at: start, isMember: true)
         } else if hasInvalidUTF8(key, start: start, end: end) {
             builder.countInvalidKey(levels.containerName + Self.step(key))
         }

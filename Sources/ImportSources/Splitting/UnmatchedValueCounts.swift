@@ -20,7 +20,10 @@ struct UnmatchedValueCounts {
     }
 
     /// Counts a value.
-    mutating func count(_ name: String) {
+    ///
+    /// - Returns: false where it is among the rest.
+    @discardableResult
+    mutating func count(_ name: String) -> Bool {
         if names.contains(name) {
             sinceRecord[name, default: 0] += 1
         } else if names.count < Self.maximumNames {
@@ -28,7 +31,9 @@ struct UnmatchedValueCounts {
             sinceRecord[name] = 1
         } else {
             sinceRecord[Self.restName, default: 0] += 1
+            return false
         }
+        return true
     }
 
     /// Counts that a value, or a key, has bytes that are not UTF-8.

@@ -64,6 +64,8 @@ extension MessageText {
         case resuming(store: String? = nil, maxErrors: String? = nil)
         /// A store's jobs and the errors of their records.
         case status
+        /// A list of the sources of a store.
+        case sources
         /// A list of rejects.
         case rejects
         /// A repair file of rejects, optionally of one job or entity.
@@ -111,6 +113,7 @@ extension MessageText.Call {
         case .resuming(_, maxErrors: nil): "ImportPipeline(resuming:run:)"
         case .resuming: "ImportPipeline(resuming:run:maxErrors:)"
         case .status: "StoreInspection.status()"
+        case .sources: "StoreInspection.forEachSource(of:includingOutside:_:)"
         case .rejects: "StoreInspection.forEachReject(_:_:)"
         case .exportingRejects: "StoreInspection.exportRejects(as:toFile:)"
         case .splitting: "ImportPipeline.split(sources:to:)"

@@ -7,12 +7,15 @@ import ImportSources
 struct RecordProjection: Sendable {
     let entity: FetchedEntity
     let attributes: [AttributeDescription]
+    /// What a query reads of the table for them, in their order.
+    let columns: [String]
     let related: [RelatedObjects]
     /// The tables beside the entity's that related objects depend on, in lower case.
     let reached: Set<BytewiseString>
 
     /// - Parameters:
-    ///   - names: the attributes to read, in order; nil for all, or for the record's own where related objects are read too.
+    ///   - names: the attributes to read, in order, and values of the source (`@source.generated`); nil for all attributes, or for
+    ///     the record's own where related objects are read too.
     ///   - includes: key paths of the relationships to follow.
     /// - Throws: `ImportError` with `.usage` when there is no such attribute or relationship.
     init(
@@ -24,12 +27,14 @@ struct RecordProjection: Sendable {
         self.entity = entity
         let description = entity.description
         attributes =
-            try names?.map { name in
-                guard let attribute = description.attribute(named: name) else {
-                    throw ImportError(noAttribute: name, in: description)
-                }
-                return attribute
-            } ?? (includes.isEmpty ? description.attributes : entity.stored.ownAttributes)
+            try names.map { try description.fetched($0) }
+            ?? (includes.isEmpty ? description.attributes : entity.stored.ownAttributes)
+        columns = attributes.map { attribute in
+            guard description.attribute(named: attribute.name) == nil, let column = SourceColumn(attribute.name) else {
+                return attribute.column.quotedIdentifier
+            }
+            return column.expression(in: description.table)
+        }
         var root = RelationshipInclusion()
         for path in includes { try root.add(path, of: entity) }
         var number = 0
@@ -93,6 +98,20 @@ private struct RelationshipInclusion {
                 number: own,
                 dates: dates
             )
+        }
+    }
+}
+
+extension EntityDescription {
+    /// The attributes that are fetched under these names.
+    ///
+    /// - Throws: `ImportError` with `.usage` when there is no such attribute.
+    func fetched(_ names: [String]) throws -> [AttributeDescription] {
+        try names.map { name in
+            guard let attribute = attribute(named: name) ?? SourceColumn(name)?.attribute else {
+                throw ImportError(noAttribute: name, in: self)
+            }
+            return attribute
         }
     }
 }

@@ -177,7 +177,7 @@ struct RecordScan {
     }
 
     private var valueColumns: [String] {
-        ["rowid"] + contents.attributes.map(\.column.quotedIdentifier) + contents.sources
+        ["rowid"] + contents.columns + contents.sources
     }
 
     private var allColumns: [String] { valueColumns + order.terms.map(\.column) }

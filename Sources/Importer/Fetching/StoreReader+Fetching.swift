@@ -144,23 +144,30 @@ extension StoreReader {
         dates: DateStyle = .iso8601
     ) throws -> RecordProjection? {
         try awaitedEntity(named: request.entity).map { entity in
-            try RecordProjection(of: entity, attributes: attributes, including: request.includes, dates: dates)
+            if attributes?.contains(where: { SourceColumn($0) != nil }) == true { try checkOutside() }
+            return try RecordProjection(of: entity, attributes: attributes, including: request.includes, dates: dates)
         }
+    }
+
+    private func checkOutside() throws {
+        guard try !read({ try $0.hasTable("_import_outside") }) else { return }
+        throw ImportError(
+            .unknownAttribute,
+            at: store,
+            "has no values outside of the records of its sources",
+            advice: "\(call: .sources) lists the sources."
+        )
     }
 
     /// So many bytes make a page.
     static let pageBytes = 1 << 20
 
-    /// The entity's attributes with the given names, in their order; `rowid` is the row id.
+    /// The entity's attributes with the given names, in their order; `rowid` is the row id, `@source.generated` the value
+    /// outside of the records that the row's source has there.
     ///
     /// - Throws: `ImportError` with `.usage` when one does not exist.
     public func attributes(named names: [String], of entity: EntityDescription) throws -> [AttributeDescription] {
-        try names.map { name in
-            guard let attribute = entity.attribute(named: name) else {
-                throw ImportError(noAttribute: name, in: entity)
-            }
-            return attribute
-        }
+        try entity.fetched(names)
     }
 }
 

@@ -99,6 +99,16 @@ struct SourcesTests {
         #expect(none.ending == .exit(64) && none.errorText.contains("outside of the records"), "\(none.errorText)")
     }
 
+    @Test func thePageHasIt() throws {
+        try importAll()
+        let list = try ServedStore(store).json("/api/status")["source_progress"] as? [[String: Any]]
+        #expect(
+            list?.map { $0["outside"] as? String } == [
+                #"{"hospital":"X","on":"2024-07-01"}"#, #"{"hospital":"Y","more":[1,2]}"#,
+            ]
+        )
+    }
+
     /// Chunks that were split before have it, too.
     @Test func splitsKeepIt() throws {
         #expect(
@@ -107,6 +117,23 @@ struct SourcesTests {
         )
         #expect(try importer(path("chunks"), "--into", store).ending == .exit(0))
         #expect(try importer("sources", store, "--outside").outputText == outside)
+    }
+
+    /// Not only what begins in the first MiB is a collection.
+    @Test(arguments: ["big.json", "big.json.gz"])
+    func collectionsAreFoundWhereverTheyBegin(name: String) throws {
+        let items = (0..<20_000).map { #"{"n":\#($0),"t":"\#(String(repeating: "y", count: 80))"}"# }
+        let text =
+            #"{"made":"today","first":[\#(items.joined(separator: ","))],"other":{"x":[1]},"late":[{"z":1},{"z":2}]}"#
+        try directory.write(text, to: "big.json")
+        if name.hasSuffix(".gz") { try #require(run(["gzip", path("big.json")]).ending == .exit(0)) }
+        let result = try importer(path(name), "--into", store, "--progress", "none")
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(result.errorText.contains("(2 collections)"), "\(result.errorText)")
+        #expect(
+            try StoreContent.query(store, "SELECT (SELECT count(*) FROM first), (SELECT sum(z) FROM late)") == "20000|3"
+        )
+        #expect(try importer("sources", store, "--outside").outputText.contains(#"{"made":"today","other":{"x":[1]}}"#))
     }
 
     /// Whatever is killed, each value is there once.

@@ -274,10 +274,11 @@ package final class ChunkDecoder {
     private func finish(_ batch: inout RowBatch, path: Int, chunk: SealedChunk) {
         // Beside its records a repair file has what describes them.
         if isExhausted, retried == nil {
+            let kept = (chunk.entry.outsideValues ?? []).reduce(into: [:]) { $0[$1.path, default: 0] += 1 }
             for (name, count) in chunk.entry.outside.sorted(by: { $0.key < $1.key }) {
                 batch.ledger.add(.outside, entity: -1, attribute: name, count: count)
+                if let kept = kept[name] { batch.ledger.add(.kept, entity: -1, attribute: name, count: Int64(kept)) }
             }
-            for value in chunk.entry.outsideValues ?? [] { batch.ledger.add(.kept, entity: -1, attribute: value.path) }
             if let fault = chunk.entry.fault { batch.ledger.add(.badSource, entity: -1, attribute: fault) }
             if chunk.entry.isLast, let encoding = chunk.encoding {
                 batch.ledger.add(.decoded, entity: -1, attribute: encoding)

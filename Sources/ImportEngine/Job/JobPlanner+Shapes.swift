@@ -122,7 +122,10 @@ extension JobPlanner {
         hints.takesAll = options.model == nil && options.entity == nil
         hints.haveHeader = options.headerRow
         hints.areLinesNamed = isGiven || SourceNames.isOfLines(source.member ?? source.path ?? source.name)
-        let detector = ShapeDetector(sample.bytes, isWhole: sample.isWhole, hints: hints)
+        var detector = ShapeDetector(sample.bytes, isWhole: sample.isWhole, hints: hints)
+        if askedPaths.isEmpty, source.isRepeatable, let whole = try skeleton(of: source, besides: detector) {
+            detector = whole
+        }
         try checkBeginning(of: detector.text, isLines: detector.isLines, source)
         var detection = detector.detection
         if isGiven, detection != .empty {
@@ -161,6 +164,18 @@ extension JobPlanner {
         }
         try lookForHeaders(&look, detector, source)
         return look
+    }
+
+    /// What is seen of a document that goes on after its beginning, where there are records in all of it.
+    private func skeleton(of source: SourceDescription, besides beginning: ShapeDetector) throws -> ShapeDetector? {
+        guard beginning.hints.takesAll, !beginning.isWhole, beginning.isSound, beginning.isOneObject,
+            let text = try DocumentSkeleton.read({ try opener.open(source, interruption: interruption) })
+        else { return nil }
+        var hints = beginning.hints
+        hints.isSkeleton = true
+        let whole = ShapeDetector(text, isWhole: false, hints: hints)
+        guard whole.isSound, whole.isOneObject, case .found = whole.detection else { return nil }
+        return whole
     }
 
     /// Finds the header rows that were asked for, and says where a first row looks like one otherwise.

@@ -27,6 +27,8 @@ package struct ShapeDetector {
         package var isStrict = false
         /// True if records are rows, the first of which has the names of their columns.
         package var haveHeader = false
+        /// True if the text has what is of interest of all of a document (`DocumentSkeleton`).
+        package var isSkeleton = false
 
         package init(
             areLinesNamed: Bool = false,
@@ -229,9 +231,11 @@ package struct ShapeDetector {
         guard rows.isEmpty else { return .ambiguous([chosen] + rows) }
         guard chosen.invalidKeyOffset == nil else { return .unnameable(chosen) }
         let reason =
-            "\(candidates.count == 1 ? "the only" : "by far the largest") \(chosen.kind.rawValue)\(isWhole ? "" : " at its beginning")"
+            "\(candidates.count == 1 ? "the only" : "by far the largest") \(chosen.kind.rawValue)\(extent)"
         return .found(layout: .stream, paths: [chosen.path], reason: reason)
     }
+
+    private var extent: String { isWhole || hints.isSkeleton ? "" : " at its beginning" }
 
     /// Keeps the elements of all collections, each an entity.
     private func several(_ candidates: [Candidate], besides all: [Candidate]) -> Detection {
@@ -239,7 +243,7 @@ package struct ShapeDetector {
         let largest = candidates.map(\.bytes).max() ?? 0
         let rows = all.filter { $0.kind == .arrays && $0.bytes > largest }
         guard rows.isEmpty, candidates.count <= RecordMatcher.maximumPaths else { return .ambiguous(candidates + rows) }
-        let reason = "\(candidates.count) collections\(isWhole ? "" : " at its beginning")"
+        let reason = "\(candidates.count) collections\(extent)"
         return .found(layout: .stream, paths: candidates.map(\.path), reason: reason)
     }
 

@@ -96,10 +96,17 @@ extension StoreInspection {
 
 extension OutsideValue {
     /// What is stored of each source of a job, in its order.
-    fileprivate static func all(of job: Int64, _ database: Database) throws -> [Int: [OutsideValue]] {
+    ///
+    /// - Parameter limit: how many values at most; nil for all.
+    static func all(of job: Int64, first limit: Int? = nil, _ database: Database) throws -> [Int: [OutsideValue]] {
         guard try database.hasTable("_import_outside") else { return [:] }
         var values: [Int: [OutsideValue]] = [:]
-        for row in try BookkeepingRow.all(database, from: "_import_outside", of: job, "ORDER BY source, byte_offset") {
+        for row in try BookkeepingRow.all(
+            database,
+            from: "_import_outside",
+            of: job,
+            "ORDER BY source, byte_offset" + (limit.map { " LIMIT \($0)" } ?? "")
+        ) {
             let value = OutsideValue(
                 path: try row.text("path"),
                 byteOffset: try row.number("byte_offset"),

@@ -27,9 +27,11 @@ extension StoreInspection {
         package let totalBytes: Int64?
         /// Its records that are committed, rejects included.
         package let records: Int64
+        /// The beginning of what is kept of it beside its records, as JSON; nil for nothing.
+        package let outside: String?
 
         package enum CodingKeys: String, CodingKey {
-            case source, state, bytes
+            case source, state, bytes, outside
             case totalBytes = "total_bytes"
             case records
         }
@@ -49,6 +51,7 @@ extension StoreInspection {
                 """,
             arguments: [job.id]
         ) { read[try row.index("source")] = (try row.number("end_byte"), try row.number("records")) }
+        let outside = try OutsideValue.all(of: job.id, first: Self.mostShown, database)
         return job.sources.enumerated().map { index, source in
             let state = isWhole || index < marker.source ? .finished : index > marker.source ? .waiting : stop(job)
             let (end, records) = read[index] ?? (0, 0)
@@ -59,10 +62,14 @@ extension StoreInspection {
                 state: state,
                 bytes: bytes,
                 totalBytes: total,
-                records: records
+                records: records,
+                outside: outside[index].map { String(OutsideValue.object($0).serialized().prefix(Self.mostShown)) }
             )
         }
     }
+
+    /// So many values outside of the records are looked at for people, and so many characters of a source are shown.
+    private static let mostShown = 500
 
     /// Where the source is that a job has come to.
     private func stop(_ job: StoredJob) -> SourceProgress.State {

@@ -8,6 +8,7 @@ extension EntityInference {
     package mutating func attributes(continuing stored: ExistingEntity) -> [AttributeDescription] {
         let first = [RowColumns.name(0)]
         takesRows = rules.hasHeader || stored.entity.attributes.contains { $0.from.contains { $0.keys == first } }
+        if stored.isForeign { return attributes(matching: stored) }
         var own: [String: AttributeDescription] = [:]
         var columns = stored.entity.attributes.map { attribute -> AttributeDescription? in
             let kept = continued(attribute, stored)
@@ -91,15 +92,20 @@ extension EntityInference {
         return typed(attribute, stored, path: path)
     }
 
-    /// An attribute of a column without a declared type holds what the source has, and one of a BLOB column reads its texts.
-    private mutating func typed(
+    /// An attribute of a BLOB column reads its texts as all of them are, and one of dates numbers where there is nothing else.
+    mutating func typed(
         _ attribute: AttributeDescription,
         _ stored: ExistingEntity,
         path: Int
     ) -> AttributeDescription {
         var attribute = attribute
         let column = ExistingEntity.folded(attribute.column)
-        if stored.untyped.contains(column) { attribute.type = columnType(path) }
+        let seen = statistics.paths[path]
+        if attribute.type == .date, stored.undescribed.contains(column), seen.numbers > 0, seen.numbers == seen.values {
+            attribute.formats += [DateFormat.unix, .unixMilliseconds].map(\.name).filter {
+                !attribute.formats.contains($0) && (attribute.storage?.isNumber != true)
+            }
+        }
         if let rows = stored.bytes[column], statistics.paths[path].strings > 0,
             !statistics.paths[path].marks.contains(.data)
         {
@@ -113,7 +119,7 @@ extension EntityInference {
 
 extension ExistingEntity {
     /// The names that no new attribute or relationship may have.
-    fileprivate var reservedNames: [String] {
+    var reservedNames: [String] {
         entity.attributes.flatMap { [$0.name, $0.column] } + computed + links + entity.relationships.map(\.name)
     }
 }

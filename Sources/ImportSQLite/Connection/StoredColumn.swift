@@ -34,8 +34,12 @@ package struct StoredColumn {
     package let isRequired: Bool
     /// The text of its default; nil where it has none.
     package let defaultText: String?
+    /// What its declared type says.
+    package let type: DeclaredType
+    /// What its first and last rows have; nil where they were not read.
+    package internal(set) var rows: ColumnSample?
 
-    /// - Parameter row: of `pragma_table_xinfo`.
+    /// - Parameter row: of `pragma_table_xinfo`, and of `pragma_table_list`.
     package init(_ row: Row) {
         name = row["name"]
         declaration = row["type"]
@@ -43,6 +47,7 @@ package struct StoredColumn {
         keyPosition = row["pk"]
         isRequired = row["notnull"]
         defaultText = row["dflt_value"]
+        type = DeclaredType(row["type"], isStrict: row["strict"])
     }
 
     /// As it is declared, in upper case; empty where nothing is.
@@ -62,37 +67,19 @@ package struct StoredColumn {
 
     var affinity: Affinity { Affinity(declared: declared) }
 
-    /// The type of an attribute for it, where no model says more.
-    package var type: AttributeType {
-        switch affinity {
-        case .integer: .integer64
-        case .text: .string
-        case .blob: .binary
-        case .real: .double
-        // SQLite has no types for these, so people store them as they like: `BOOLEAN`, `DATE`, `TIMESTAMP`.
-        case .numeric:
-            if declared.contains("BOOL") {
-                .boolean
-            } else if declared.contains("DATE") || declared.contains("TIME") {
-                .string
-            } else {
-                .double
-            }
-        }
-    }
-
     /// An attribute for it, where no model describes it.
-    package var attribute: AttributeDescription {
-        declared.isEmpty ? .untyped(name) : AttributeDescription(name: name, type: type, isOptional: true)
-    }
+    package var attribute: AttributeDescription { type.attribute(name, rows) }
 
     /// True if values of the attribute stay in the column what they are.
     package func holds(_ attribute: AttributeDescription) -> Bool {
-        if declared.isEmpty || declared == attribute.declaredType { return true }
+        if declared.isEmpty || declared == attribute.declaredType || attribute.isUntyped { return true }
         let wanted = Affinity(declared: attribute.declaredType)
         guard affinity == .numeric else { return affinity == wanted }
         // Text that looks like a number would become one.
-        return wanted == .integer || wanted == .real || [.date, .uuid].contains(attribute.type)
-            || attribute.type == .string && type == .string
+        return switch type {
+        case .json: attribute.type == .json
+        case .day, .date: attribute.type == .string || attribute.type == .date
+        default: wanted == .integer || wanted == .real || [.date, .uuid].contains(attribute.type)
+        }
     }
 }

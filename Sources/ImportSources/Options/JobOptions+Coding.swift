@@ -52,6 +52,7 @@ extension JobOptions {
         if nested != other.nested { names.append(.nested) }
         if nestedDepth != other.nestedDepth { names.append(.nestedDepth) }
         if nestedOnly != other.nestedOnly { names.append(.nestedOnly) }
+        if altersTables != other.altersTables { names.append(.altersTables) }
         if onConflict != other.onConflict { names.append(.onConflict) }
         if onError != other.onError { names.append(.onError) }
         if nul != other.nul { names.append(.nul) }

@@ -20,6 +20,7 @@ extension MessageText {
         case nested
         case nestedDepth
         case nestedOnly
+        case altersTables
         case onConflict
         case onError
         case nul

@@ -129,7 +129,6 @@ public struct StoreModel: Sendable {
             let column = ExistingEntity.folded(attribute.column)
             if !stored.isRequired(attribute) { attribute.isOptional = true }
             guard stored.undescribed.contains(column) else { return attribute }
-            if stored.untyped.contains(column) { attribute.type = .string }
             guard let text = columns.column(attribute.column)?.defaultText else {
                 return attribute
             }

@@ -122,4 +122,78 @@ struct TheirTablesTests {
         #expect(fetched.outputText.contains(#""j":[1,{"a":2}],"n":2.5,"x":"1","s":7"#), "\(fetched.outputText)")
         #expect(try night(record, ["--lossless", "--again"], exit: 65).outputText.contains("rejected  1"))
     }
+
+    @Test func countsASecondKeyForAColumn() throws {
+        try StoreContent.execute(store, "CREATE TABLE t (id INTEGER PRIMARY KEY, kind TEXT)")
+        let record = #"{"id": 1, "Kind": "far", "kind": "near"}"#
+        let result = try night(record + "\n" + #"{"id": 2, "Kind": "x"}"#)
+        #expect(try rows("id || kind") == "1near 2x")
+        #expect(result.outputText.contains("Kind"), "\(result.outputText)")
+        #expect(try night(record, ["--lossless"], exit: 65).outputText.contains("rejected  1"))
+    }
+
+    @Test func stopsAtTriggersThatSQLiteRefuses() throws {
+        try StoreContent.execute(
+            store,
+            """
+            CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT);
+            CREATE VIRTUAL TABLE t_fts USING fts5 (a, content = 't', content_rowid = 'id');
+            CREATE TRIGGER t_added AFTER INSERT ON t BEGIN INSERT INTO t_fts (rowid, a) VALUES (new.id, new.a); END
+            """
+        )
+        let refused = try night(#"{"id": 1, "a": "hello world"}"#, exit: 64)
+        #expect(refused.errorText.contains("the trigger t_added of t: unsafe use of virtual table"))
+        #expect(refused.errorText.contains("--trust-triggers"))
+        try night(#"{"id": 1, "a": "hello world"}"#, ["--trust-triggers"])
+        #expect(try StoreContent.query(store, "SELECT rowid FROM t_fts WHERE t_fts MATCH 'world'") == "1")
+    }
+
+    @Test func aModelAddsNoColumnUnlessAsked() throws {
+        try StoreContent.execute(store, "CREATE TABLE t (id INTEGER PRIMARY KEY)")
+        let model = directory.path("m.json")
+        let text = #"{"entities": {"t": {"attributes": {"id": {"type": "integer64"}, "x": {"type": "string"}}}}}"#
+        try Data(text.utf8).write(to: URL(filePath: model))
+        let source = directory.path("s.ndjson")
+        try Data(#"{"id": 1, "x": "y"}"#.utf8).write(to: URL(filePath: source))
+        let call = [Project.importer, "import", source, "--into", store, "--model", model]
+        let refused = try run(call)
+        #expect(refused.ending == .exit(65) && refused.errorText.contains("--alter"), "\(refused.errorText)")
+        #expect(try columns() == "id")
+        #expect(try run(call + ["--alter"]).ending == .exit(0))
+        #expect(try rows("id || x") == "1y")
+    }
+
+    @Test func changesAndModelsHaveValuesOfAllKinds() throws {
+        let declared = "id INTEGER PRIMARY KEY, a, n NUMERIC, at DATETIME, u UUID, s TEXT"
+        let first = "'61F0C404-5CB3-11E7-907B-A6006AD3DBA0'"
+        try StoreContent.execute(
+            store,
+            "CREATE TABLE t (\(declared)); INSERT INTO t VALUES (1, x'00ff', 2.5, '2020-01-01 00:00:00', \(first), 'x')"
+        )
+        try night(#"{"id": 2, "a": "1", "n": "x", "at": "2020-01-01T00:00:02Z", "s": [1]}"#)
+        let (old, changes) = (directory.path("old.sqlite"), directory.path("changes.ndjson"))
+        try FileManager.default.copyItem(atPath: store, toPath: old)
+        try StoreContent.execute(
+            store,
+            "UPDATE t SET a = x'01', n = 'y', at = '2021-01-01 00:00:00' WHERE id = 1; INSERT INTO t (a) VALUES (1.5), ('z')"
+        )
+        for arguments in [["diff", old, store, "--output", changes], ["patch", old, changes], ["verify", store]] {
+            let result = try run([Project.importer] + arguments)
+            #expect(result.ending == .exit(0), "\(arguments[0]): \(result.errorText)")
+        }
+        let content = "SELECT group_concat(quote(a) || quote(n) || ifnull(at || u, '-'), ' ') FROM t"
+        #expect(try StoreContent.query(old, content) == StoreContent.query(store, content))
+        // The printed model is one to import with.
+        let model = directory.path("m.json")
+        let printed = try run([Project.importer, "model", "print", store])
+        try Data(printed.outputText.utf8).write(to: URL(filePath: model))
+        let source = directory.path("s.ndjson")
+        try Data(#"{"id": 9, "a": {"b": 1}, "n": "7", "at": "2020-01-01T00:00:02Z"}"#.utf8).write(
+            to: URL(filePath: source)
+        )
+        let result = try run([Project.importer, "import", source, "--into", store, "--model", model, "--entity", "t"])
+        #expect(result.ending == .exit(0), "\(result.errorText)\(printed.outputText)")
+        let last = try StoreContent.query(store, "SELECT a || n || at FROM t WHERE id = 9")
+        #expect(last == #"{"b":1}72020-01-01 00:00:02"#)
+    }
 }

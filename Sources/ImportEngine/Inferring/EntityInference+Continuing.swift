@@ -8,7 +8,7 @@ extension EntityInference {
     package mutating func attributes(continuing stored: ExistingEntity) -> [AttributeDescription] {
         let first = [RowColumns.name(0)]
         takesRows = rules.hasHeader || stored.entity.attributes.contains { $0.from.contains { $0.keys == first } }
-        if stored.isForeign { return attributes(matching: stored) }
+        if stored.isForeign, !stored.isGiven { return attributes(matching: stored) }
         var own: [String: AttributeDescription] = [:]
         var columns = stored.entity.attributes.map { attribute -> AttributeDescription? in
             let kept = continued(attribute, stored)
@@ -33,6 +33,7 @@ extension EntityInference {
         let given = names.names(for: unnamed.map(\.keys))
         noteRenamed(unnamed, given)
         let nameByPath = Dictionary(zip(unnamed.map(\.path), given)) { first, _ in first }
+        var leftOut: [String] = []
         for column in new {
             let from = AttributePath(keys: column.keys)
             let wanted = ColumnNames.wanted(for: column.keys).asciiLowercased
@@ -47,6 +48,10 @@ extension EntityInference {
                 columns[place] = typed(attribute, stored, path: column.path)
                 continue
             }
+            guard !stored.isForeign || rules.altersTables else {
+                leftOut.append(from.description)
+                continue
+            }
             guard columns.count + added.count < statistics.limits.recordKeys else {
                 add(.keysLeftOut, .record)
                 break
@@ -54,6 +59,7 @@ extension EntityInference {
             let name = nameByPath[column.path] ?? names.name(for: column.keys)
             added.append(attribute(column.path, named: name, type: columnType(column.path), from: from))
         }
+        if !leftOut.isEmpty { add(.leftOut(leftOut), .record) }
         return columns.compactMap(\.self) + added
     }
 

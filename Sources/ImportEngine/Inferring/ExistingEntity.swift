@@ -20,8 +20,10 @@ package struct ExistingEntity: Sendable {
     /// Columns that the table computes itself: nothing is written there, and no other column gets their name.
     package var computed: [String] = []
 
-    /// True if the importer has not made the table, and nobody has given a model of it: it gets columns only if asked for.
+    /// True if the importer has not made the table: it gets columns only if that is asked for.
     package var isForeign = false
+    /// True if a person has given a model of it, whose key paths are the columns'.
+    package var isGiven = false
     /// The keys of such a table, its primary key first.
     package var keys: [Key] = []
 

@@ -3,26 +3,6 @@ import ImportModel
 
 /// A column of a table, and what its declared type says of it.
 package struct StoredColumn {
-    /// How SQLite stores what is written there (<https://www.sqlite.org/datatype3.html#determination_of_column_affinity>).
-    enum Affinity {
-        case integer, text, blob, real, numeric
-
-        init(declared: String) {
-            let type = declared.uppercased()
-            if type.contains("INT") {
-                self = .integer
-            } else if type.contains("CHAR") || type.contains("CLOB") || type.contains("TEXT") {
-                self = .text
-            } else if type.isEmpty || type.contains("BLOB") {
-                self = .blob
-            } else if type.contains("REAL") || type.contains("FLOA") || type.contains("DOUB") {
-                self = .real
-            } else {
-                self = .numeric
-            }
-        }
-    }
-
     package let name: String
     /// As it is declared; empty where nothing is.
     package let declaration: String
@@ -65,7 +45,7 @@ package struct StoredColumn {
         return isName ? text.trimmingCharacters(in: ["\""]).quoted(by: "'", with: "''") : "(\(text)\n)"
     }
 
-    var affinity: Affinity { Affinity(declared: declared) }
+    var affinity: DeclaredType.Affinity { DeclaredType.Affinity(declared: declared) }
 
     /// An attribute for it, where no model describes it.
     package var attribute: AttributeDescription { type.attribute(name, rows) }
@@ -73,7 +53,7 @@ package struct StoredColumn {
     /// True if values of the attribute stay in the column what they are.
     package func holds(_ attribute: AttributeDescription) -> Bool {
         if declared.isEmpty || declared == attribute.declaredType || attribute.isUntyped { return true }
-        let wanted = Affinity(declared: attribute.declaredType)
+        let wanted = DeclaredType.Affinity(declared: attribute.declaredType)
         guard affinity == .numeric else { return affinity == wanted }
         // Text that looks like a number would become one.
         return switch type {

@@ -29,9 +29,9 @@ extension StoredEntities {
         if described?.isGiven != true, try StoreSchema.isStillEmpty(entity.table, database) { return nil }
         let nesting = ExistingEntityLinks(of: entity, among: all.map(\.entity))
         var stored = try continued(entity, named: name, described, table.columns, nesting, all, database)
-        guard try !StoreSchema.hasMade(entity.table, database), described?.isGiven != true else { return stored }
-        stored.isForeign = true
-        stored.keys = table.rowKeys
+        stored.isForeign = try !StoreSchema.hasMade(entity.table, database)
+        if stored.isForeign, described?.isGiven != true { stored.keys = table.rowKeys }
+        stored.isGiven = described?.isGiven ?? false
         return stored
     }
 
@@ -110,27 +110,12 @@ extension StoredEntities {
             attribute.validation = AttributeDescription.Validation()
             if known.contains(ExistingEntity.folded(column.name)) { return attribute }
             guard let text = column.defaultText else { return attribute }
-            guard let value = StoredColumn.literal(text) else { return nil }
+            guard let value = DeclaredType.literal(text) else { return nil }
             if value == .null { return attribute }
             attribute.defaultValue = value
             // What is of another kind than the column is left to SQLite.
             return (try? attribute.coerce(value)) == nil ? nil : attribute
         }
-    }
-}
-
-extension StoredColumn {
-    /// The value of a default that is a number, a text in single quotes, or NULL; nil for all else.
-    package static func literal(_ text: String) -> JSONValue? {
-        if text.asciiLowercased == "null" { return .null }
-        if text.count > 1, text.hasPrefix("'"), text.hasSuffix("'") {
-            let inner = text.dropFirst().dropLast()
-            // A quote in it is doubled; anything else is an expression.
-            guard !inner.replacing("''", with: "").contains("'") else { return nil }
-            return .string(String(inner).replacing("''", with: "'"))
-        }
-        guard let value = try? JSONValue(parsing: Array(text.utf8)), case .number = value else { return nil }
-        return value
     }
 }
 

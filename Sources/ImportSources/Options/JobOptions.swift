@@ -61,6 +61,13 @@ public struct JobOptions: Sendable, Hashable, Codable {
         set { isAltering = newValue ? true : nil }
     }
     private var isAltering: Bool?
+    /// True if triggers of the store may use what SQLite refuses otherwise, as virtual tables of full-text search
+    /// (<https://www.sqlite.org/pragma.html#pragma_trusted_schema>).
+    public var trustsTriggers: Bool {
+        get { isTrusting ?? false }
+        set { isTrusting = newValue ? true : nil }
+    }
+    private var isTrusting: Bool?
     /// How a record is handled whose identifier is already in the store.
     public var onConflict: ConflictPolicy
     /// How a value is handled that cannot be coerced to its attribute's type.
@@ -120,6 +127,7 @@ public struct JobOptions: Sendable, Hashable, Codable {
         nestedDepth: Int = 2,
         nestedOnly: [AttributePath] = [],
         altersTables: Bool = false,
+        trustsTriggers: Bool = false,
         onConflict: ConflictPolicy = .merge,
         onError: ErrorPolicy = .reject,
         nul: NULPolicy = .error,
@@ -159,6 +167,7 @@ public struct JobOptions: Sendable, Hashable, Codable {
         self.reading = reading
         self.headerRow = headerRow
         self.altersTables = altersTables
+        self.trustsTriggers = trustsTriggers
     }
 
     /// The identifying attributes as the command has them: an entity and a colon before those of a named one.

@@ -21,6 +21,7 @@ extension MessageText {
         case nestedDepth
         case nestedOnly
         case altersTables
+        case trustsTriggers
         case onConflict
         case onError
         case nul

@@ -132,7 +132,7 @@ public struct StoreModel: Sendable {
             guard let text = columns.column(attribute.column)?.defaultText else {
                 return attribute
             }
-            if let value = StoredColumn.literal(text) {
+            if let value = DeclaredType.literal(text) {
                 attribute.defaultValue = value == .null ? nil : value
                 if value == .null || (try? attribute.coerce(value)) != nil { return attribute }
             }

@@ -32,7 +32,10 @@ extension ComparedSchema {
 
     private static func tables(_ database: Database) throws -> [Table] {
         try TrackedTable.names(database).map { name in
-            Table(stored: try StoredTable(name, database), foreignKeys: try StoredForeignKey.all(of: name, database))
+            Table(
+                stored: try StoredTable(name, database, readsRows: true),
+                foreignKeys: try StoredForeignKey.all(of: name, database)
+            )
         }
     }
 

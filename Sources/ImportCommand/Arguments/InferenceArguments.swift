@@ -8,7 +8,10 @@ struct InferenceArguments: ParsableArguments {
         name: .customLong("identifier"),
         help: ArgumentHelp(
             "Attributes that identify an object; records with the same values are one object.",
-            discussion: "With several entities: 'ENTITY:A,B'. May be repeated, once for each entity.",
+            discussion: """
+                With several entities: 'ENTITY:A,B'. May be repeated, once for each entity. Default: in a table that the importer \
+                has not made, its primary key or a unique constraint that every record has; none: no identifier.
+                """,
             valueName: "a,b"
         ),
         transform: Self.names
@@ -30,7 +33,8 @@ struct InferenceArguments: ParsableArguments {
         help: ArgumentHelp(
             "Form in which an attribute is stored. May be repeated.",
             discussion: """
-                A date: iso8601, sqlite, unix, unixMilliseconds, referenceDate; a uuid: text, blob; a decimal: text, real.
+                A date: iso8601, sqlite, unix, unixMilliseconds, unixReal, referenceDate, julianDay, or a pattern; a uuid: text, \
+                blob, uppercase, braces, uppercaseBraces; a decimal: text, real.
                 """,
             valueName: "name:form"
         ),
@@ -80,6 +84,14 @@ struct InferenceArguments: ParsableArguments {
     )
     var nestedOnly: [AttributePath] = []
 
+    @Flag(
+        help: ArgumentHelp(
+            "Add columns for new keys to tables that the importer has not made.",
+            discussion: "Default: such tables stay as they are, and keys without a column are left out and counted."
+        )
+    )
+    var alter = false
+
     /// An attribute with the type that it is to have.
     struct TypedName: Equatable {
         let name: String
@@ -102,6 +114,7 @@ struct InferenceArguments: ParsableArguments {
         options.nested = nested
         options.nestedDepth = nestedDepth
         options.nestedOnly = nestedOnly
+        options.altersTables = alter
     }
 
     func validate() throws {

@@ -70,6 +70,14 @@ struct JobArguments: ParsableArguments {
     @Flag(help: "A value that would lose something is an error: digits, a time zone, a duplicate key.")
     var lossless = false
 
+    @Flag(
+        help: ArgumentHelp(
+            "Let triggers of the store use virtual tables, as those of full-text search do.",
+            discussion: "Only for a store whose schema you trust."
+        )
+    )
+    var trustTriggers = false
+
     /// - Parameter isQuiet: whether nothing is said of what a Core Data model says that the model has not.
     /// - Throws: `ImportError` when the model file cannot be read or is no model.
     func options(isQuiet: Bool = false) throws -> JobOptions {
@@ -82,6 +90,7 @@ struct JobArguments: ParsableArguments {
         options.nul = nul ?? .error
         options.maxErrors = maxErrors
         options.isLossless = lossless
+        options.trustsTriggers = trustTriggers
         return options
     }
 

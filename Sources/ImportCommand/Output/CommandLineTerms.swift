@@ -48,6 +48,8 @@ extension MessageText.Setting {
         case .nested: ("--nested", "POLICY")
         case .nestedDepth: ("--nested-depth", "N")
         case .nestedOnly: ("--nested-only", "PATH")
+        case .altersTables: ("--alter", nil)
+        case .trustsTriggers: ("--trust-triggers", nil)
         case .onConflict: ("--on-conflict", "POLICY")
         case .onError: ("--on-error", "POLICY")
         case .nul: ("--nul", "POLICY")

@@ -46,7 +46,7 @@ package struct StoredValueReader: Sendable {
     package func value(_ json: inout ChangeSetScanner) throws(ChangeSetScanner.LineError) -> StoredValue {
         if try json.null() { return .null }
         if json.peek() == UInt8(ascii: "{"), let escaped = try escaped(&json) { return escaped }
-        guard let attribute else { return try plain(&json) }
+        guard let attribute, !attribute.isUntyped else { return try plain(&json) }
         if attribute.type == .json {
             let range = try json.skip()
             return .text(String(decoding: json.bytes[range].buffer, as: UTF8.self))

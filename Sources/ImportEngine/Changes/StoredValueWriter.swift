@@ -13,7 +13,7 @@ package struct StoredValueWriter: Sendable {
 
     /// Appends a value.
     package func append(_ value: StoredValue, to output: inout [UInt8]) {
-        guard let attribute else { return Self.appendPlain(value, to: &output) }
+        guard let attribute, !attribute.isUntyped else { return Self.appendPlain(value, to: &output) }
         switch value {
         case .null: output.append(contentsOf: "null".utf8)
         case .integer(let number): append(number, attribute, to: &output)

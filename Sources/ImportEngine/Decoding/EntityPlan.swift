@@ -45,12 +45,12 @@ package final class EntityPlan {
         /// True if an inserted object must have it: not optional, without a default, and not made by the import.
         package let isRequired: Bool
 
-        fileprivate init(_ attribute: AttributeDescription, slots: [Int], isPlain: Bool) {
+        fileprivate init(_ attribute: AttributeDescription, slots: [Int], _ coercion: AttributeCoercion) {
             firstSlot = Int32(slots.first ?? 0)
             hasMoreSlots = slots.count > 1
             type = attribute.type
-            self.isPlain = isPlain
-            shortcut = isPlain ? Shortcut(attribute.type) : .none
+            isPlain = coercion.isPlain
+            shortcut = isPlain || coercion.keepsTexts ? Shortcut(attribute.type) : .none
             isOptional = attribute.isOptional
             isGenerated = attribute.isGenerated
             isRequired = !attribute.isOptional && attribute.defaultValue == nil && !attribute.isGenerated
@@ -192,7 +192,7 @@ package final class EntityPlan {
         columnNodes = trie.nodes(ofColumns: (0..<(columns.max() ?? -1) + 1).map(RowColumns.name))
         let attributes = UnsafeMutableBufferPointer<Attribute>.allocate(capacity: entity.attributes.count)
         for (place, attribute) in entity.attributes.enumerated() {
-            let element = Attribute(attribute, slots: slots[place], isPlain: coercions[place].isPlain)
+            let element = Attribute(attribute, slots: slots[place], coercions[place])
             attributes.initializeElement(at: place, to: element)
         }
         self.attributes = UnsafeBufferPointer(attributes)

@@ -14,6 +14,7 @@ extension RecordDecoder {
     ) {
         let firstByte = batch.bytes.count
         let count = fillCells(input, isNoObject: isNoObject, &batch)
+        if countsOtherKeys { noteOtherKeys(input) }
         guard errors.count == nulled.count else {
             batch.bytes.removeLast(batch.bytes.count - firstByte)
             batch.reject(reject(input, errors: errors + insertErrors))
@@ -89,6 +90,22 @@ extension RecordDecoder {
             presence[attribute >> 6] |= 1 << UInt64(attribute & 63)
         }
         return count
+    }
+
+    /// Notes the keys of the record whose attribute has the value of a nearer one.
+    @inline(never)
+    private mutating func noteOtherKeys(_ input: Input) {
+        for slots in plan.slots where slots.count > 1 {
+            for slot in slots.filter({ scratch.slots[$0].generation == generation }).dropFirst() {
+                let path = plan.slotPaths[slot]
+                changes.append((.duplicateKey, path, 0))
+                guard isLossless else { continue }
+                let token = Int(scratch.slots[slot].token)
+                errors.append(
+                    error(.lossy, at: path, expected: "one key", found: "a second key of its column", token, input)
+                )
+            }
+        }
     }
 
     /// Lays out the row at hand.

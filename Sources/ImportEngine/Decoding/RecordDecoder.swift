@@ -100,6 +100,8 @@ package struct RecordDecoder {
     var keyScratch: [UInt8] = []
     package let onError: ErrorPolicy
     package let isLossless: Bool
+    /// True if a second key of a record for one attribute is counted: the model is inferred.
+    let countsOtherKeys: Bool
     /// True if values are taken out of the objects of Extended JSON.
     let unwraps: Bool
     package var errors: [RecordError] = []
@@ -138,6 +140,7 @@ package struct RecordDecoder {
         columnNodes = plan.columnNodes
         self.onError = onError ?? options.onError
         isLossless = options.isLossless
+        countsOtherKeys = options.model == nil && plan.slots.contains { $0.count > 1 }
         unwraps = options.reading == .found
         scratch = RecordScratch(plan)
         identifiers = IdentifierGenerator(entity: plan.entity)

@@ -132,9 +132,9 @@ extension AttributeDescription {
         case .date, .decimal, .uuid:
             switch storage {
             case .unix, .unixMilliseconds: "INTEGER"
-            case .referenceDate, .real: "REAL"
+            case .referenceDate, .real, .unixReal, .julianDay: "REAL"
             case .blob: "BLOB"
-            case nil, .iso8601, .sqlite, .text: "TEXT"
+            default: "TEXT"
             }
         case .string, .uri, .json: "TEXT"
         case .binary: "BLOB"

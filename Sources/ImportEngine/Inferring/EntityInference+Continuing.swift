@@ -8,6 +8,7 @@ extension EntityInference {
     package mutating func attributes(continuing stored: ExistingEntity) -> [AttributeDescription] {
         let first = [RowColumns.name(0)]
         takesRows = rules.hasHeader || stored.entity.attributes.contains { $0.from.contains { $0.keys == first } }
+        if stored.isForeign, !stored.isGiven { return attributes(matching: stored) }
         var own: [String: AttributeDescription] = [:]
         var columns = stored.entity.attributes.map { attribute -> AttributeDescription? in
             let kept = continued(attribute, stored)
@@ -32,6 +33,7 @@ extension EntityInference {
         let given = names.names(for: unnamed.map(\.keys))
         noteRenamed(unnamed, given)
         let nameByPath = Dictionary(zip(unnamed.map(\.path), given)) { first, _ in first }
+        var leftOut: [String] = []
         for column in new {
             let from = AttributePath(keys: column.keys)
             let wanted = ColumnNames.wanted(for: column.keys).asciiLowercased
@@ -46,6 +48,10 @@ extension EntityInference {
                 columns[place] = typed(attribute, stored, path: column.path)
                 continue
             }
+            guard !stored.isForeign || rules.altersTables else {
+                leftOut.append(from.description)
+                continue
+            }
             guard columns.count + added.count < statistics.limits.recordKeys else {
                 add(.keysLeftOut, .record)
                 break
@@ -53,6 +59,7 @@ extension EntityInference {
             let name = nameByPath[column.path] ?? names.name(for: column.keys)
             added.append(attribute(column.path, named: name, type: columnType(column.path), from: from))
         }
+        if !leftOut.isEmpty { add(.leftOut(leftOut), .record) }
         return columns.compactMap(\.self) + added
     }
 
@@ -91,15 +98,20 @@ extension EntityInference {
         return typed(attribute, stored, path: path)
     }
 
-    /// An attribute of a column without a declared type holds what the source has, and one of a BLOB column reads its texts.
-    private mutating func typed(
+    /// An attribute of a BLOB column reads its texts as all of them are, and one of dates numbers where there is nothing else.
+    mutating func typed(
         _ attribute: AttributeDescription,
         _ stored: ExistingEntity,
         path: Int
     ) -> AttributeDescription {
         var attribute = attribute
         let column = ExistingEntity.folded(attribute.column)
-        if stored.untyped.contains(column) { attribute.type = columnType(path) }
+        let seen = statistics.paths[path]
+        if attribute.type == .date, stored.undescribed.contains(column), seen.numbers > 0, seen.numbers == seen.values {
+            attribute.formats += [DateFormat.unix, .unixMilliseconds].map(\.name).filter {
+                !attribute.formats.contains($0) && (attribute.storage?.isNumber != true)
+            }
+        }
         if let rows = stored.bytes[column], statistics.paths[path].strings > 0,
             !statistics.paths[path].marks.contains(.data)
         {
@@ -113,7 +125,7 @@ extension EntityInference {
 
 extension ExistingEntity {
     /// The names that no new attribute or relationship may have.
-    fileprivate var reservedNames: [String] {
+    var reservedNames: [String] {
         entity.attributes.flatMap { [$0.name, $0.column] } + computed + links + entity.relationships.map(\.name)
     }
 }

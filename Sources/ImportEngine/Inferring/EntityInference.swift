@@ -185,6 +185,18 @@ extension EntityInference {
         return (columns, objects)
     }
 
+    /// The paths of an object's members, in the order in which they first appear.
+    func children(of path: Int) -> [Int] {
+        let leavesRows = path == EntityStatistics.record && !areRows
+        return statistics.children(of: path).filter { child in
+            let seen = statistics.paths[child]
+            return !leavesRows || seen.inRows == 0 || seen.inRows < seen.values + seen.nulls
+        }.sorted {
+            let (first, second) = (statistics.paths[$0], statistics.paths[$1])
+            return (first.firstOrdinal, first.firstToken) < (second.firstOrdinal, second.firstToken)
+        }
+    }
+
     /// Collects the columns below an object, and the objects that were taken apart for them.
     ///
     /// - Parameter covered: what the store has of the object; that is left out, and what leads to it is taken apart.
@@ -195,14 +207,7 @@ extension EntityInference {
         columns: inout [Column],
         objects: inout [Column]
     ) {
-        let children = statistics.children(of: path).sorted {
-            let (first, second) = (statistics.paths[$0], statistics.paths[$1])
-            return (first.firstOrdinal, first.firstToken) < (second.firstOrdinal, second.firstToken)
-        }
-        let leavesRows = path == EntityStatistics.record && !areRows
-        for child in children {
-            let seen = statistics.paths[child]
-            if leavesRows, seen.inRows > 0, seen.inRows == seen.values + seen.nulls { continue }
+        for child in children(of: path) {
             let key = statistics.key(of: child)
             var column = Column(path: child, keys: keys + [key])
             if let covered = covered?[key] {

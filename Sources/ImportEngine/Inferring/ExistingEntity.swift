@@ -15,12 +15,28 @@ package struct ExistingEntity: Sendable {
     ///
     /// An import leaves them to the table unless its source has values for them.
     package var undescribed: Set<BytewiseString> = []
-    /// Those among them without a declared type, which hold whatever the source has.
-    package var untyped: Set<BytewiseString> = []
     /// The BLOB columns, in lower case, of which nothing says yet how texts stand for their bytes.
     package var bytes: [BytewiseString: StoredBytes] = [:]
     /// Columns that the table computes itself: nothing is written there, and no other column gets their name.
     package var computed: [String] = []
+
+    /// True if the importer has not made the table: it gets columns only if that is asked for.
+    package var isForeign = false
+    /// True if a person has given a model of it, whose key paths are the columns'.
+    package var isGiven = false
+    /// The keys of such a table, its primary key first.
+    package var keys: [Key] = []
+
+    /// Columns of which no two rows have the same values.
+    package struct Key: Sendable {
+        let columns: [String]
+        let isPrimary: Bool
+
+        package init(columns: [String], isPrimary: Bool) {
+            self.columns = columns
+            self.isPrimary = isPrimary
+        }
+    }
 
     /// Columns by which rows are referred to or refer to others: no attribute is written there, or gets their name.
     package var links: [String] = []
@@ -50,37 +66,6 @@ package struct ExistingEntity: Sendable {
     /// True if a record must have the attribute.
     package func isRequired(_ attribute: AttributeDescription) -> Bool {
         required.contains(Self.folded(attribute.column)) || entity.identifier.contains(attribute.name)
-    }
-}
-
-/// What the rows of a BLOB column hold, as far as they were looked at.
-package struct StoredBytes: Sendable {
-    /// True if there are values, and all have 16 bytes.
-    private let areUUIDs: Bool
-    /// True if some value is no text.
-    private let areBytes: Bool
-    /// The forms that all of them have as texts.
-    private var forms: StringFormats = .bytes
-
-    package init(_ values: [[UInt8]]) {
-        areBytes = values.contains { value in
-            String(validating: value, as: UTF8.self) == nil || value.contains { $0 < 0x20 && !(0x09...0x0D ~= $0) }
-        }
-        areUUIDs = areBytes && values.allSatisfy { $0.count == 16 }
-        if values.isEmpty || areBytes { forms = [] }
-        for value in values {
-            value.withUnsafeBufferPointer { forms = StringFormats.ofBytes(ByteView($0), among: forms) }
-        }
-    }
-
-    /// The format of the column: what its rows have, or else what all texts have the form of.
-    package func format(ofAll texts: StringFormats) -> BinaryFormat {
-        if areUUIDs || texts.contains(.uuid) && !forms.contains(.uuid) { return .uuid }
-        let base64: StringFormats = [.base64, .base64url]
-        let isByChance =
-            !texts.isDisjoint(with: StringFormats.all.union(.digits)) || texts.contains(.word) && !areBytes
-        if isByChance || texts.isDisjoint(with: base64) || !forms.isDisjoint(with: base64) { return .text }
-        return texts.contains(.base64) ? .base64 : .base64url
     }
 }
 

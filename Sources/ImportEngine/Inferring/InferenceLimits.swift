@@ -1,3 +1,5 @@
+import ImportModel
+
 /// What bounds the memory and the outcome of inference.
 ///
 /// Two statistics are merged only under the same limits.

@@ -15,10 +15,13 @@ extension InferenceNotice {
         var lines: [MessageText] = []
         var told: Set<InferenceNotice> = []
         for notice in notices {
-            guard notice.isTogether else {
-                lines.append("\(notice.description)")
-                continue
+            switch notice.finding {
+            case .leftOut: lines.append("\(notice.description) (\(.altersTables) adds columns)")
+            case .merged: lines.append("\(notice.description) (\(.onConflict))")
+            case _ where !notice.isTogether: lines.append("\(notice.description)")
+            default: break
             }
+            guard notice.isTogether else { continue }
             let key = InferenceNotice(entity: notice.entity, path: .record, finding: notice.finding)
             guard told.insert(key).inserted else { continue }
             var alike = notices.filter { $0.entity == notice.entity && $0.finding == notice.finding }.map(\.path)

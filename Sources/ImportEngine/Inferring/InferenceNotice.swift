@@ -30,6 +30,12 @@ package struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
         case textWithNUL
         /// How the texts for a BLOB column stand for its bytes.
         case bytes(BinaryFormat)
+        /// Keys that have no column in a table that the importer has not made.
+        case leftOut([String])
+        /// Keys of a table that the importer has not made, and the columns of other names that they go into.
+        case matched([String])
+        /// The columns by which records are merged: the primary key of such a table, or a unique constraint.
+        case merged(by: [String], isPrimaryKey: Bool)
         /// New keys get no columns, as the table or the object would have too many.
         case keysLeftOut
     }
@@ -51,7 +57,10 @@ package struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
 
     /// One line for people, with control characters escaped.
     package var description: String {
-        if case .renamed = finding { return "\(entity): \(text)" }
+        switch finding {
+        case .renamed, .leftOut, .matched, .merged: return "\(entity): \(text)"
+        default: break
+        }
         return "\(entity): \(path): \(text)"
     }
 
@@ -83,6 +92,12 @@ package struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
         case .renamed(let columns):
             let more = columns.count > 8 ? " and \(columns.count - 8) more" : ""
             return "columns named differently than their keys: " + columns.prefix(8).joined(separator: ", ") + more
+        case .matched(let columns): return "keys that differ from their columns: " + columns.joined(separator: ", ")
+        case .leftOut(let keys): return "keys without a column are left out: " + keys.joined(separator: ", ")
+        case .merged(let columns, let isPrimaryKey):
+            let key = isPrimaryKey ? "the primary key" : "unique and never null"
+            let verb = columns.count == 1 ? "is" : "are"
+            return "\(columns.joined(separator: ", ")) \(verb) \(key): records are merged by it"
         case .textWithNUL:
             return "kept as JSON: some text has U+0000, which the server's texts cannot have"
         case .bytes(let format):
@@ -90,7 +105,7 @@ package struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
                 switch format {
                 case .uuid: "16 bytes each, as of UUIDs"
                 case .text: "the bytes of its texts are stored"
-                case .base64, .base64url, .either: "its texts are \(format.rawValue)"
+                default: "its texts are \(format.rawValue)"
                 }
             return "a BLOB column: \(what) (\"format\" in a model file)"
         case .keysLeftOut:

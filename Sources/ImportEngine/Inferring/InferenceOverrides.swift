@@ -15,7 +15,7 @@ struct InferenceOverrides: Sendable {
     let client: StoreClient?
 
     init(_ options: JobOptions) {
-        identifier = options.identifierNames
+        identifier = options.hasNoIdentifier ? [] : options.identifierNames
         types = options.types
         storages = options.storages
         client = options.client

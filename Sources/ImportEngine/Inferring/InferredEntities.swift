@@ -65,6 +65,7 @@ package struct InferredEntities {
             entity.name = name
             entity.records = records ?? entity.records
             entity.attributes = inference.attributes(continuing: stored)
+            if stored.isForeign, !stored.isGiven { inference.chooseIdentifier(of: &entity, stored) }
         } else {
             entity.attributes = inference.attributes()
         }

@@ -16,6 +16,10 @@ package struct NestingRules: Sendable, Hashable {
     var reading = ReadingPolicy.found
     /// True if rows have a header row.
     var hasHeader = false
+    /// True if tables that the importer has not made get columns for keys that have none.
+    var altersTables = false
+    /// True if identifiers are given, so that such a table's own keys are not.
+    var saysIdentifier = false
 
     /// The limits under which records are looked at.
     package var limits: InferenceLimits {
@@ -102,5 +106,7 @@ extension NestingRules {
     package init(_ options: JobOptions) {
         self.init(policy: options.nested, depth: options.nestedDepth, only: options.nestedOnly)
         (reading, hasHeader) = (options.reading, options.headerRow)
+        altersTables = options.altersTables
+        saysIdentifier = !options.identifiers.isEmpty
     }
 }

@@ -153,7 +153,7 @@ package struct PathStatistics: Sendable {
     @inline(__always)
     mutating func countString(_ bytes: ByteView, hasEscapes: Bool) {
         strings += 1
-        if !forms.isEmpty { forms = StringFormats.of(bytes, hasEscapes: hasEscapes, among: forms) }
+        if !forms.isEmpty { forms = StringFormats.forms(of: bytes, hasEscapes: hasEscapes, among: forms) }
         if hasEscapes, !marks.contains(.illFormedString), JSONUnescaper.firstLoneSurrogate(in: bytes) != nil {
             marks.insert(.illFormedString)
         }

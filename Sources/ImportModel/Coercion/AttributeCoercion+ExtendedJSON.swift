@@ -6,10 +6,11 @@ extension AttributeCoercion {
         case (_, .json), (_, .bitfield): false
         case (.null, _): true
         case (.date, .date): extended != nil
-        case (.date, _): type == .string
+        case (.date, _): type == .string || isUntyped
         case (.data, .uuid): ExtendedJSON.bytes(of: value.token)?.count == 16
         case (.data, _): type == .binary
-        case (.text, _), (.uuid, _), (.integer, _), (.double, _), (.decimal, _): type != .binary
+        case (.text, _), (.uuid, _), (.integer, _), (.double, _), (.decimal, _):
+            type != .binary || isUntyped
         }
     }
 

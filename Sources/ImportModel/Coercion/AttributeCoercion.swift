@@ -7,6 +7,9 @@ package struct AttributeCoercion: Sendable {
     ///
     /// Callers in a hurry keep this in a table of their own, and then ask the type themselves.
     package let isPlain: Bool
+    /// True if a string without escapes is the value as it is.
+    package let keepsTexts: Bool
+    let isUntyped: Bool
     private let rules: AttributeRules?
     private let replacementOfNUL: TransformerRegistry.ReplacementOfNUL?
     /// Reads the dates and bytes of Extended JSON, whatever the format of other values; nil where the attribute has none of
@@ -26,6 +29,10 @@ package struct AttributeCoercion: Sendable {
         replacementOfNUL = isKept ? nil : transformers.replacementOfNUL
         let needsRules = AttributeRules.areNeeded(by: attribute)
         isPlain = !needsRules && replacementOfNUL == nil
+        isUntyped = attribute.isUntyped
+        var unformatted = attribute
+        unformatted.formats = []
+        keepsTexts = attribute.type == .string && replacementOfNUL == nil && !AttributeRules.areNeeded(by: unformatted)
         var mistakes: [AttributeMistake] = []
         rules = needsRules ? AttributeRules(attribute, transformers: transformers, &mistakes) : nil
         guard mistakes.isEmpty else { throw AttributeMistakes(mistakes: mistakes) }

@@ -12,6 +12,15 @@ package enum BinaryFormat: String, Sendable, CaseIterable {
     case uuid
     /// The text's own bytes, in UTF-8.
     case text
+    /// Values of all kinds as they are, objects and arrays as JSON text.
+    case any
+    /// The same in a column of decimals: texts of numbers become numbers, and digits that a double does not have are lost.
+    case decimal
+    /// The same in a column of any other NUMERIC type, where a number that reads differently than its text is a loss.
+    case numeric
+
+    /// True if it has values of all kinds.
+    package var takesAll: Bool { self == .any || self == .decimal || self == .numeric }
 
     /// The names that a model may give.
     static let names = allCases.filter { $0 != .either }.map(\.rawValue)
@@ -34,7 +43,7 @@ package enum BinaryFormat: String, Sendable, CaseIterable {
         let start = output.count
         switch self {
         case .base64, .base64url, .either: return Base64Text.decode(text, self, to: &output, notes: &notes)
-        case .text: output.append(contentsOf: text.buffer)
+        case .text, .any, .decimal, .numeric: output.append(contentsOf: text.buffer)
         case .uuid:
             guard let uuid = UUIDText(text) else {
                 let bytes = Base64Text.decode(text, .either, to: &output, notes: &notes)
@@ -47,15 +56,17 @@ package enum BinaryFormat: String, Sendable, CaseIterable {
 }
 
 extension AttributeDescription {
-    /// An attribute of a column without a declared type, which holds values of any kind.
-    package static func untyped(_ name: String) -> AttributeDescription {
+    /// An attribute of a column without a declared type, or of one that says nothing, which holds values of any kind.
+    package static func untyped(_ name: String, _ format: BinaryFormat = .any) -> AttributeDescription {
         var attribute = AttributeDescription(name: name, type: .binary, isOptional: true)
-        attribute.formats = ["any"]
+        attribute.formats = [format.rawValue]
         return attribute
     }
 
-    /// True if it is of a column without a declared type.
-    package var isUntyped: Bool { type == .binary && formats == ["any"] }
+    /// True if it has values of all kinds, as a column without a declared type has them.
+    package var isUntyped: Bool {
+        type == .binary && formats.count == 1 && BinaryFormat(rawValue: formats[0])?.takesAll == true
+    }
 
     /// The text that represents the bytes of a binary or UUID; nil where none does in its format.
     package func text(ofBinary bytes: some Collection<UInt8>) -> String? {

@@ -5,6 +5,10 @@ struct TypedCoercion: Sendable {
     private let format: BinaryFormat
     /// True if a decimal is kept as a double.
     private let isReal: Bool
+    /// True if a string has objects and arrays as JSON.
+    private let takesJSON: Bool
+    /// How a UUID's text is kept; nil for lower case.
+    private let spelling: StorageForm?
     /// Nil for dates as the type alone has them.
     private let dates: DateCoercion?
 
@@ -16,6 +20,8 @@ struct TypedCoercion: Sendable {
             ? Self.binary(attribute.formats, &mistakes)
             : type == .uuid && attribute.storage == .blob ? .uuid : .either
         isReal = type == .decimal && attribute.storage == .real
+        takesJSON = type == .string && Self.takesJSON(attribute.formats, &mistakes)
+        spelling = type == .uuid && attribute.storage != .blob ? attribute.ownForm : nil
         dates = type == .date ? Self.dates(attribute, &mistakes) : nil
     }
 
@@ -26,6 +32,13 @@ struct TypedCoercion: Sendable {
     ) throws(CoercionError) -> CoercedValue {
         if let dates { return try dates.coerce(token, scratch: &scratch, notes: &notes) }
         if let bits { return try bits.coerce(token, scratch: &scratch, notes: &notes) }
+        if takesJSON, token.kind == .object || token.kind == .array {
+            let text = try AttributeType.json.coerce(token, scratch: &scratch, notes: &notes)
+            notes.insert(.kindChanged)
+            return text
+        }
+        if format.takesAll { return try AnyValue.coerce(token, format, scratch: &scratch, notes: &notes) }
+        if let spelling { return try spelled(token, spelling, scratch: &scratch, notes: &notes) }
         if format != .either, token.kind == .string {
             return try binary(token, scratch: &scratch, notes: &notes)
         }
@@ -58,6 +71,30 @@ struct TypedCoercion: Sendable {
             throw CoercionError(code: .wrongForm, expected: format.rawValue, found: token.kind.name)
         }
         return .blob(range)
+    }
+
+    /// A UUID in upper case or braces.
+    private func spelled(
+        _ token: JSONToken,
+        _ form: StorageForm,
+        scratch: inout [UInt8],
+        notes: inout CoercionNotes
+    ) throws(CoercionError) -> CoercedValue {
+        let text: [UInt8]
+        switch try type.coerce(token, scratch: &scratch, notes: &notes) {
+        case .verbatim(let bytes): text = Array(bytes.buffer)
+        case .scratch(let range): text = Array(scratch[range])
+        case let other: return other
+        }
+        let start = scratch.count
+        let isUpper = form == .uppercase || form == .uppercaseBraces
+        let hasBraces = form != .uppercase
+        if hasBraces { scratch.append(UInt8(ascii: "{")) }
+        for byte in text { scratch.append(isUpper && byte >= UInt8(ascii: "a") ? byte & ~0x20 : byte) }
+        if hasBraces { scratch.append(UInt8(ascii: "}")) }
+        let isSame = !token.hasEscapes && scratch[start...].elementsEqual(token.bytes.buffer)
+        if isSame { notes.remove(.respelled) } else { notes.insert(.respelled) }
+        return .scratch(start..<scratch.count)
     }
 
     /// A `uuid` is none in base64.
@@ -96,6 +133,15 @@ struct TypedCoercion: Sendable {
         }
     }
 
+    private static func takesJSON(_ formats: [String], _ mistakes: inout [AttributeMistake]) -> Bool {
+        let format = AttributeType.json.rawValue
+        for (index, name) in formats.enumerated() where !name.hasSameBytes(as: format) {
+            let message = "not a format of string; there is \(format)"
+            mistakes.append(AttributeMistake(key: .format, inner: .index(index), message: message))
+        }
+        return !formats.isEmpty
+    }
+
     private static func binary(_ formats: [String], _ mistakes: inout [AttributeMistake]) -> BinaryFormat {
         var known: Set<BinaryFormat> = []
         for (index, name) in formats.enumerated() {
@@ -104,7 +150,7 @@ struct TypedCoercion: Sendable {
             if BinaryFormat.names.contains(where: name.hasSameBytes), let format = BinaryFormat(rawValue: name) {
                 known.insert(format)
                 if known.count > 1, !known.isSubset(of: [.base64, .base64url]) {
-                    message = "uuid and text are formats on their own, without another"
+                    message = "\(name) is a format on its own, without another"
                 }
             } else {
                 message = "not a format of binary; there are \(names)"

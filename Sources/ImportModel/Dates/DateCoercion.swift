@@ -11,6 +11,7 @@ package struct DateCoercion: Sendable {
     private let rules: Rules
     private let isWallClock: Bool
     private let storage: StorageForm
+    private let layout: DateLayout?
     /// True if ISO 8601 is the first format: by far the commonest, it gets a way of its own.
     private let beginsWithISO8601: Bool
 
@@ -44,6 +45,7 @@ package struct DateCoercion: Sendable {
         rules = Rules(formats: [format], patterns: [], zone: .utc)
         isWallClock = false
         storage = .iso8601
+        layout = nil
         if case .iso8601 = format { beginsWithISO8601 = true } else { beginsWithISO8601 = false }
     }
 
@@ -84,13 +86,14 @@ package struct DateCoercion: Sendable {
         )
         self.isWallClock = isWallClock
         self.storage = storage
+        layout = DateLayout(storage)
         beginsWithISO8601 = formats.first ?? .iso8601 == .iso8601
     }
 
     /// Turns a value into a date, and says what that changed.
     ///
     /// `kindChanged` is noted for a string that holds the number of `unix` or `unixMilliseconds`: the other formats are
-    /// of one JSON kind. `digitsLost` is noted for milliseconds that the storage `unix` does not hold, `respelled` for a
+    /// of one JSON kind. `digitsLost` is noted for milliseconds or times that the storage does not hold, `respelled` for a
     /// text that is not the one that is kept.
     ///
     /// - Parameters:
@@ -281,6 +284,11 @@ package struct DateCoercion: Sendable {
         notes: inout CoercionNotes
     ) -> CoercedValue {
         let start = scratch.count
+        if let layout {
+            if layout.loses(instant) { notes.insert(.digitsLost) }
+            layout.append(instant, to: &scratch)
+            return .scratch(start..<scratch.count)
+        }
         switch storage {
         case .sqlite:
             instant.append(to: &scratch)
@@ -294,7 +302,11 @@ package struct DateCoercion: Sendable {
             return .integer(instant.unixMilliseconds)
         case .referenceDate:
             return .real(StoredDate.referenceSeconds(instant.unixMilliseconds))
-        case .iso8601, .text, .blob, .real:
+        case .unixReal:
+            return .real(Double(instant.unixMilliseconds) / 1_000)
+        case .julianDay:
+            return .real(StoredDate.julianDay(instant.unixMilliseconds))
+        default:
             if let verbatim { return .verbatim(verbatim) }
             instant.append(to: &scratch)
             return .scratch(start..<scratch.count)

@@ -20,6 +20,16 @@ package enum StoredDate {
         case (.real(let seconds), .referenceDate):
             let milliseconds = (seconds * 1_000).rounded()
             return abs(milliseconds) < 1e15 ? Int64(milliseconds) + referenceMilliseconds : nil
+        case (.integer(let number), .unixReal), (.integer(let number), .julianDay):
+            return milliseconds(of: .real(Double(number)), storage: storage)
+        case (.real(let seconds), .unixReal):
+            let milliseconds = (seconds * 1_000).rounded()
+            return abs(milliseconds) < 1e15 ? Int64(milliseconds) : nil
+        case (.real(let day), .julianDay):
+            // As SQLite does (<https://www.sqlite.org/lang_datefunc.html>).
+            return day >= 0 && day < 5_373_484.5 ? Int64(day * 86_400_000 + 0.5) - julianMilliseconds : nil
+        case (.text(let text), let form) where form.isPattern:
+            return DateLayout.milliseconds(of: text)
         case (.integer(let milliseconds), .unixMilliseconds):
             return milliseconds
         case (.integer(let seconds), .unix):
@@ -38,13 +48,33 @@ package enum StoredDate {
         Double(milliseconds - referenceMilliseconds) / 1_000
     }
 
+    /// From the Julian day 0 to 1970-01-01.
+    private static let julianMilliseconds: Int64 = 210_866_760_000_000
+
+    static func julianDay(_ milliseconds: Int64) -> Double { Double(milliseconds + julianMilliseconds) / 86_400_000 }
+
     /// The instant as `YYYY-MM-DDTHH:MM:SS.SSSZ`, of a value which that gives back; nil for others.
     package static func text(of stored: CoercedJSON, storage: StorageForm?) -> String? {
         var text: [UInt8] = []
         guard let milliseconds = milliseconds(of: stored, storage: storage), appendISO8601(milliseconds, to: &text),
-            storage != .referenceDate || stored.realBits == referenceSeconds(milliseconds).bitPattern
+            isKept(stored, milliseconds, storage)
         else { return nil }
         return String(decoding: text, as: UTF8.self)
+    }
+
+    /// True if the store has an instant as an import writes it; other programs may have written more digits.
+    private static func isKept(_ stored: CoercedJSON, _ milliseconds: Int64, _ storage: StorageForm?) -> Bool {
+        switch storage {
+        case .referenceDate: return stored.realBits == referenceSeconds(milliseconds).bitPattern
+        case .unixReal: return stored.realBits == (Double(milliseconds) / 1_000).bitPattern
+        case .julianDay: return stored.realBits == julianDay(milliseconds).bitPattern
+        default: break
+        }
+        guard let layout = storage.flatMap(DateLayout.init) else { return true }
+        guard case .text(let text) = stored, let instant = Instant(unixMilliseconds: milliseconds) else { return false }
+        var written: [UInt8] = []
+        layout.append(instant, to: &written)
+        return written.elementsEqual(text.utf8)
     }
 
     /// Appends an instant as `YYYY-MM-DDTHH:MM:SS.SSSZ`, and says whether it has this form: it has in the years 1 to 9999.

@@ -28,7 +28,7 @@ enum AttributeKey: String, CaseIterable {
     var types: [AttributeType] {
         switch self {
         case .type, .optional, .default, .from, .column, .owner, .renamingIdentifier, .userInfo: AttributeType.allCases
-        case .format: [.date, .binary]
+        case .format: [.date, .binary, .string]
         case .timeZone, .wallClock: [.date]
         case .storage: AttributeType.allCases.filter { !$0.storageForms.isEmpty }
         case .bits: [.bitfield]
@@ -48,7 +48,7 @@ enum AttributeKey: String, CaseIterable {
         case .default: "What an inserted object gets when its record has no such key."
         case .from: "Key paths of the value in its record; of several, the first that exists wins."
         case .column: "The column's name, if it is not the attribute's."
-        case .format: "The formats of a date, tried in order, or the alphabet of a binary."
+        case .format: "The formats of a date, tried in order, or that of a binary or a string."
         case .timeZone: "How a date without a zone is read, as a name of the time zone database."
         case .wallClock: "Whether a date keeps the writer's local time instead of the instant."
         case .storage: "How a date, a UUID or a decimal is stored."

@@ -8,14 +8,66 @@ public enum StorageForm: String, Sendable, Hashable, Codable, CaseIterable {
     case unix
     /// A date as INTEGER: milliseconds since 1970-01-01T00:00:00Z.
     case unixMilliseconds
+    /// A date as REAL: seconds since 1970-01-01T00:00:00Z, as Fluent writes it.
+    case unixReal
     /// A date as REAL, seconds since 2001-01-01T00:00:00Z, as Core Data writes it.
     case referenceDate
+    /// A date as REAL: the Julian day, as SQLite's `julianday()` gives it.
+    case julianDay
+    /// A day as TEXT.
+    case day = "yyyy-MM-dd"
+    /// A date as TEXT in UTC, as the pattern says: so are those that follow.
+    case blankSeconds = "yyyy-MM-dd HH:mm:ss"
+    /// A date as TEXT with microseconds, the last three digits 0, as Django and Rails write it: so are all with `Microseconds`.
+    case blankMicroseconds = "yyyy-MM-dd HH:mm:ss.SSSSSS"
+    /// See ``blankSeconds``.
+    case blankSecondsZ = "yyyy-MM-dd HH:mm:ss'Z'"
+    /// See ``blankSeconds``.
+    case blankMillisecondsZ = "yyyy-MM-dd HH:mm:ss.SSS'Z'"
+    /// See ``blankMicroseconds``.
+    case blankMicrosecondsZ = "yyyy-MM-dd HH:mm:ss.SSSSSS'Z'"
+    /// A date as TEXT with the offset `+00:00`: so are all with `Offset`.
+    case blankSecondsOffset = "yyyy-MM-dd HH:mm:ssxxx"
+    /// See ``blankSecondsOffset``.
+    case blankMillisecondsOffset = "yyyy-MM-dd HH:mm:ss.SSSxxx"
+    /// See ``blankSecondsOffset``.
+    case blankMicrosecondsOffset = "yyyy-MM-dd HH:mm:ss.SSSSSSxxx"
+    /// See ``blankSeconds``.
+    case isoSeconds = "yyyy-MM-dd'T'HH:mm:ss"
+    /// See ``blankSeconds``.
+    case isoMilliseconds = "yyyy-MM-dd'T'HH:mm:ss.SSS"
+    /// See ``blankMicroseconds``.
+    case isoMicroseconds = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
+    /// See ``blankSeconds``.
+    case isoSecondsZ = "yyyy-MM-dd'T'HH:mm:ss'Z'"
+    /// See ``blankMicroseconds``.
+    case isoMicrosecondsZ = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'"
+    /// See ``blankSecondsOffset``.
+    case isoSecondsOffset = "yyyy-MM-dd'T'HH:mm:ssxxx"
+    /// See ``blankSecondsOffset``.
+    case isoMillisecondsOffset = "yyyy-MM-dd'T'HH:mm:ss.SSSxxx"
+    /// See ``blankSecondsOffset``.
+    case isoMicrosecondsOffset = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSxxx"
     /// A UUID in lower case, or a decimal with all its digits, as TEXT.
     case text
     /// A UUID as BLOB: its 16 bytes.
     case blob
+    /// A UUID as TEXT in upper case.
+    case uppercase
+    /// A UUID as TEXT in lower case and braces.
+    case braces
+    /// A UUID as TEXT in upper case and braces.
+    case uppercaseBraces
     /// A decimal as REAL: the nearest double.
     case real
+}
+
+extension StorageForm {
+    /// True if it is the text of a date in the form of its pattern.
+    package var isPattern: Bool { rawValue.hasPrefix(Self.day.rawValue) }
+
+    /// True if it is the number of a date.
+    package var isNumber: Bool { [.unix, .unixMilliseconds, .unixReal, .referenceDate, .julianDay].contains(self) }
 }
 
 /// A library with which a program reads and writes a store.
@@ -37,8 +89,10 @@ extension AttributeType {
     /// The forms in which its values may be stored, the standard one first; none where there is no choice.
     package var storageForms: [StorageForm] {
         switch self {
-        case .date: [.iso8601, .sqlite, .unix, .unixMilliseconds, .referenceDate]
-        case .uuid: [.text, .blob]
+        case .date:
+            [.iso8601, .sqlite, .unix, .unixMilliseconds, .unixReal, .referenceDate, .julianDay]
+                + StorageForm.allCases.filter(\.isPattern)
+        case .uuid: [.text, .blob, .uppercase, .braces, .uppercaseBraces]
         case .decimal: [.text, .real]
         default: []
         }

@@ -205,7 +205,7 @@ public enum ModelSchema {
         ]
     }
 
-    /// The names of formats: those of a binary only, those of a date or a pattern.
+    /// The names of formats: those of a binary only, that of a string, those of a date or a pattern.
     private static var formats: JSONValue {
         let dates: JSONValue = ["anyOf": [choice(of: DateFormat.keywords), ["type": "string"]]]
         func format(_ element: JSONValue) -> JSONValue {
@@ -213,7 +213,10 @@ public enum ModelSchema {
         }
         return [
             "if": ["properties": types([.binary])], "then": format(choice(of: BinaryFormat.names)),
-            "else": format(dates),
+            "else": [
+                "if": ["properties": types([.string])], "then": format(choice(of: [AttributeType.json.rawValue])),
+                "else": format(dates),
+            ],
         ]
     }
 

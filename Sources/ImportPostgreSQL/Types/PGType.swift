@@ -30,7 +30,7 @@ enum PGType: UInt8, Sendable, CaseIterable {
         case .uuid: self = .uuid
         case .binary: self = .bytea
         case .date where [.unix, .unixMilliseconds].contains(attribute.storage): self = .bigint
-        case .date where attribute.storage == .referenceDate: self = .double
+        case .date where [.referenceDate, .unixReal, .julianDay].contains(attribute.storage): self = .double
         case .date: self = attribute.isWallClock ? .timestamp : .timestamptz
         // Keeps the text as it is, which jsonb does not.
         case .json: self = .json
@@ -84,11 +84,15 @@ extension ModelDescription {
         var model = self
         for entity in model.entities.indices {
             for (index, attribute) in model.entities[entity].attributes.enumerated()
-            where attribute.storage == .blob || attribute.storage == .sqlite {
+            where attribute.storage.map(Self.isOfSQLite) == true {
                 model.entities[entity].attributes[index].storage = nil
             }
         }
         return model
+    }
+
+    private static func isOfSQLite(_ form: StorageForm) -> Bool {
+        form.isPattern || [.blob, .sqlite, .uppercase, .braces, .uppercaseBraces].contains(form)
     }
 }
 

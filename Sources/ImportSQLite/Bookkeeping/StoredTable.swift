@@ -46,18 +46,24 @@ package struct StoredTable {
     /// The one that was made last comes first.
     package private(set) var indexes: [Index] = []
 
-    package init(_ name: String, _ database: Database) throws {
+    /// - Parameter readsRows: whether the first and last rows tell what its columns hold.
+    package init(_ name: String, _ database: Database, readsRows: Bool = false) throws {
         self.name = name
         let rows = try Row.fetchAll(
             database,
             sql: """
-                SELECT info.*, list.wr FROM pragma_table_list(?) AS list, pragma_table_xinfo(list.name) AS info
+                SELECT info.*, list.wr, list.strict FROM pragma_table_list(?) AS list, pragma_table_xinfo(list.name) AS info
                 WHERE list.schema = 'main' AND list.type <> 'view' AND info.hidden <> 1 ORDER BY info.cid
                 """,
             arguments: [name]
         )
-        columns = rows.map(StoredColumn.init)
         hasRowID = rows.first.map { !($0["wr"] as Bool) } ?? true
+        let order = hasRowID ? "rowid" : nil
+        columns = try rows.map { row in
+            var column = StoredColumn(row)
+            if readsRows { column.rows = try ColumnSample(of: column.name, in: name, order: order, database) }
+            return column
+        }
         let keys = try Row.fetchAll(
             database,
             sql: """
@@ -132,6 +138,13 @@ package struct StoredTable {
     package func isNeverNull(_ name: String) -> Bool {
         guard let column = column(name) else { return false }
         return column.isRequired || column.isKey && (!hasRowID || rowIDColumn != nil)
+    }
+
+    /// What may be an identifier where nothing else is said: the primary key, then each unique constraint without nulls.
+    var rowKeys: [ExistingEntity.Key] {
+        let primary = primaryKey
+        return keys.map { $0.map(\.name) }.filter { $0 == primary || $0.allSatisfy(isNeverNull) }
+            .map { ExistingEntity.Key(columns: $0, isPrimary: $0 == primary) }
     }
 
     /// The columns that identify a row by themselves: the primary key, or the only unique index without nulls; nil for none.

@@ -3,26 +3,6 @@ import ImportModel
 
 /// A column of a table, and what its declared type says of it.
 package struct StoredColumn {
-    /// How SQLite stores what is written there (<https://www.sqlite.org/datatype3.html#determination_of_column_affinity>).
-    enum Affinity {
-        case integer, text, blob, real, numeric
-
-        init(declared: String) {
-            let type = declared.uppercased()
-            if type.contains("INT") {
-                self = .integer
-            } else if type.contains("CHAR") || type.contains("CLOB") || type.contains("TEXT") {
-                self = .text
-            } else if type.isEmpty || type.contains("BLOB") {
-                self = .blob
-            } else if type.contains("REAL") || type.contains("FLOA") || type.contains("DOUB") {
-                self = .real
-            } else {
-                self = .numeric
-            }
-        }
-    }
-
     package let name: String
     /// As it is declared; empty where nothing is.
     package let declaration: String
@@ -34,8 +14,12 @@ package struct StoredColumn {
     package let isRequired: Bool
     /// The text of its default; nil where it has none.
     package let defaultText: String?
+    /// What its declared type says.
+    package let type: DeclaredType
+    /// What its first and last rows have; nil where they were not read.
+    package internal(set) var rows: ColumnSample?
 
-    /// - Parameter row: of `pragma_table_xinfo`.
+    /// - Parameter row: of `pragma_table_xinfo`, and of `pragma_table_list`.
     package init(_ row: Row) {
         name = row["name"]
         declaration = row["type"]
@@ -43,6 +27,7 @@ package struct StoredColumn {
         keyPosition = row["pk"]
         isRequired = row["notnull"]
         defaultText = row["dflt_value"]
+        type = DeclaredType(row["type"], isStrict: row["strict"])
     }
 
     /// As it is declared, in upper case; empty where nothing is.
@@ -60,39 +45,21 @@ package struct StoredColumn {
         return isName ? text.trimmingCharacters(in: ["\""]).quoted(by: "'", with: "''") : "(\(text)\n)"
     }
 
-    var affinity: Affinity { Affinity(declared: declared) }
-
-    /// The type of an attribute for it, where no model says more.
-    package var type: AttributeType {
-        switch affinity {
-        case .integer: .integer64
-        case .text: .string
-        case .blob: .binary
-        case .real: .double
-        // SQLite has no types for these, so people store them as they like: `BOOLEAN`, `DATE`, `TIMESTAMP`.
-        case .numeric:
-            if declared.contains("BOOL") {
-                .boolean
-            } else if declared.contains("DATE") || declared.contains("TIME") {
-                .string
-            } else {
-                .double
-            }
-        }
-    }
+    var affinity: DeclaredType.Affinity { DeclaredType.Affinity(declared: declared) }
 
     /// An attribute for it, where no model describes it.
-    package var attribute: AttributeDescription {
-        declared.isEmpty ? .untyped(name) : AttributeDescription(name: name, type: type, isOptional: true)
-    }
+    package var attribute: AttributeDescription { type.attribute(name, rows) }
 
     /// True if values of the attribute stay in the column what they are.
     package func holds(_ attribute: AttributeDescription) -> Bool {
-        if declared.isEmpty || declared == attribute.declaredType { return true }
-        let wanted = Affinity(declared: attribute.declaredType)
+        if declared.isEmpty || declared == attribute.declaredType || attribute.isUntyped { return true }
+        let wanted = DeclaredType.Affinity(declared: attribute.declaredType)
         guard affinity == .numeric else { return affinity == wanted }
         // Text that looks like a number would become one.
-        return wanted == .integer || wanted == .real || [.date, .uuid].contains(attribute.type)
-            || attribute.type == .string && type == .string
+        return switch type {
+        case .json: attribute.type == .json
+        case .day, .date: attribute.type == .string || attribute.type == .date
+        default: wanted == .integer || wanted == .real || [.date, .uuid].contains(attribute.type)
+        }
     }
 }

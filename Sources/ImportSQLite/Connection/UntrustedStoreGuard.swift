@@ -36,6 +36,11 @@ package enum UntrustedStoreGuard {
         database.clearSchemaCache()
     }
 
+    /// Lets the store's triggers, views and expressions use all that SQLite has, where a job says so.
+    static func trust(_ database: Database) throws {
+        try check(csqlite_set_trusted_schema(database.sqliteConnection, 1))
+    }
+
     /// True if the store's own triggers run; those of the connection do, from SQLite 3.35 on.
     package static func setTriggers(_ run: Bool, _ database: Database) throws {
         guard let connection = database.sqliteConnection else { return }

@@ -41,7 +41,7 @@ struct DeferredUniqueIndex {
         return attributes.allSatisfy { attribute in
             stored.contains {
                 ExistingEntity.folded($0.name) == ExistingEntity.folded(attribute.column)
-                    && ($0.declared.isEmpty || $0.affinity == StoredColumn.Affinity(declared: attribute.declaredType))
+                    && ($0.declared.isEmpty || $0.affinity == DeclaredType.Affinity(declared: attribute.declaredType))
             }
         }
     }

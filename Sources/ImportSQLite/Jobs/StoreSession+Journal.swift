@@ -106,7 +106,10 @@ extension StoreSession: Journal {
 
     package func start(_ job: StoredJob, seconds: Double) throws -> StoredJob {
         var job = job
-        try write { try job.setState(.running, seconds: seconds, $0) }
+        try write { database in
+            if job.options.trustsTriggers { try UntrustedStoreGuard.trust(database) }
+            try job.setState(.running, seconds: seconds, database)
+        }
         return job
     }
 

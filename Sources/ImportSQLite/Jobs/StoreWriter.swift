@@ -65,6 +65,7 @@ package final class StoreWriter: BatchWriter {
         do {
             (layoutSchema, writers) = try queue.inDatabase { database in
                 checkpointer?.attach(to: database)
+                if job.options.trustsTriggers { try UntrustedStoreGuard.trust(database) }
                 undoLog = try ImportUndoLog.log(of: job, database)
                 if job.options.mirror != nil {
                     let whole = try UndoLog.whole(of: job.id, database)

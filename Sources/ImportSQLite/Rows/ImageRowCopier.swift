@@ -44,7 +44,7 @@ final class ImageRowCopier {
         guard columns.count == entity.attributes.count else { return false }
         return zip(columns, entity.attributes).allSatisfy { column, attribute in
             column.name.asciiLowercased == attribute.column.asciiLowercased && !column.isComputed
-                && column.affinity == StoredColumn.Affinity(declared: attribute.declaredType)
+                && column.affinity == DeclaredType.Affinity(declared: attribute.declaredType)
         }
     }
 

@@ -103,14 +103,13 @@ package enum StoreSchema {
 
     /// True if an import has made a table and it never had a row, nor got an index or a trigger from anybody else.
     static func isStillEmpty(_ table: String, _ database: Database) throws -> Bool {
-        guard try database.hasTable("_import_entity"), try !BookkeepingSchema.hasRows(table, database) else {
+        guard try hasMade(table, database), try !BookkeepingSchema.hasRows(table, database) else {
             return false
         }
         return try Bool.fetchOne(
             database,
             sql: """
-                SELECT EXISTS (SELECT 1 FROM _import_entity WHERE table_name = :table COLLATE NOCASE AND made_table)
-                    AND NOT EXISTS (SELECT 1 FROM _import_entity WHERE table_name = :table COLLATE NOCASE AND inserted > 0)
+                SELECT NOT EXISTS (SELECT 1 FROM _import_entity WHERE table_name = :table COLLATE NOCASE AND inserted > 0)
                     AND NOT EXISTS (
                     SELECT 1 FROM sqlite_master AS other
                     WHERE other.tbl_name = :table COLLATE NOCASE AND other.type IN ('index', 'trigger')
@@ -119,6 +118,12 @@ package enum StoreSchema {
                 """,
             arguments: ["table": table]
         ) ?? false
+    }
+
+    /// True if an import has made a table, so that it is not a person's own.
+    static func hasMade(_ table: String, _ database: Database) throws -> Bool {
+        let sql = "SELECT EXISTS (SELECT 1 FROM _import_entity WHERE table_name = ? COLLATE NOCASE AND made_table)"
+        return try database.hasTable("_import_entity") && Bool.fetchOne(database, sql: sql, arguments: [table]) ?? false
     }
 
     /// True if something has this name, or is to have it again.

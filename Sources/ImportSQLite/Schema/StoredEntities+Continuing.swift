@@ -24,11 +24,15 @@ extension StoredEntities {
             ?? all.first { ExistingEntity.folded($0.entity.table) == ExistingEntity.folded(name) }
         var entity = described?.entity ?? EntityDescription(name: name, attributes: [])
         entity.identifier = described?.identifier ?? []
-        let columns = try StoredTable(entity.table, database).columns
-        guard !columns.isEmpty else { return nil }
+        let table = try StoredTable(entity.table, database, readsRows: true)
+        guard !table.columns.isEmpty else { return nil }
         if described?.isGiven != true, try StoreSchema.isStillEmpty(entity.table, database) { return nil }
         let nesting = ExistingEntityLinks(of: entity, among: all.map(\.entity))
-        return try continued(entity, named: name, described, columns, nesting, all, database)
+        var stored = try continued(entity, named: name, described, table.columns, nesting, all, database)
+        stored.isForeign = try !StoreSchema.hasMade(entity.table, database)
+        if stored.isForeign, described?.isGiven != true { stored.keys = table.rowKeys }
+        stored.isGiven = described?.isGiven ?? false
+        return stored
     }
 
     private static func continued(
@@ -50,14 +54,13 @@ extension StoredEntities {
         continued.entity.name = name
         continued.required = described?.required ?? []
         continued.undescribed = Set(own.map { ExistingEntity.folded($0.name) })
-        continued.untyped = Set(own.filter(\.declared.isEmpty).map { ExistingEntity.folded($0.name) })
         for attribute in continued.entity.attributes where attribute.type == .binary && attribute.formats.isEmpty {
             let column = ExistingEntity.folded(attribute.column)
-            let values = try values(of: attribute.column, in: entity.table, database)
+            let values = columns.first { ExistingEntity.folded($0.name) == column }?.rows?.bytes ?? []
             guard continued.undescribed.contains(column) || values.isEmpty && described?.isGiven != true else {
                 continue
             }
-            if !continued.untyped.contains(column) { continued.bytes[column] = StoredBytes(values) }
+            continued.bytes[column] = StoredBytes(values)
         }
         continued.computed = columns.filter(\.isComputed).map(\.name)
         continued.links = links
@@ -67,7 +70,7 @@ extension StoredEntities {
         for relationship in entity.relationships {
             let name = BytewiseString(relationship.destination)
             guard let child = all.first(where: { BytewiseString($0.entity.name) == name }) else { continue }
-            let columns = try StoredTable(child.entity.table, database).columns
+            let columns = try StoredTable(child.entity.table, database, readsRows: true).columns
             continued.children[name] =
                 try columns.isEmpty
                 ? ExistingEntity(entity: child.entity)
@@ -82,15 +85,6 @@ extension StoredEntities {
                 )
         }
         return continued
-    }
-
-    /// The bytes of a column in the first and the last rows that have any there.
-    private static func values(of column: String, in table: String, _ database: Database) throws -> [[UInt8]] {
-        let rows = "SELECT \(column.quotedIdentifier) AS v FROM \(table.quotedIdentifier)"
-        let last = " UNION ALL SELECT * FROM (\(rows) ORDER BY rowid DESC LIMIT 100)"
-        let parts = try "SELECT * FROM (\(rows) LIMIT 100)" + (TrackedTable(table, database).hasRowID ? last : "")
-        let sql = "SELECT CAST(v AS BLOB) FROM (\(parts)) WHERE length(v) > 0"
-        return try Data.fetchAll(database, sql: sql).map { [UInt8]($0) }
     }
 
     /// The attributes of a table that a model does not have, for an import that replaces objects as a whole.
@@ -116,7 +110,7 @@ extension StoredEntities {
             attribute.validation = AttributeDescription.Validation()
             if known.contains(ExistingEntity.folded(column.name)) { return attribute }
             guard let text = column.defaultText else { return attribute }
-            guard let value = StoredColumn.literal(text) else { return nil }
+            guard let value = DeclaredType.literal(text) else { return nil }
             if value == .null { return attribute }
             attribute.defaultValue = value
             // What is of another kind than the column is left to SQLite.
@@ -125,17 +119,12 @@ extension StoredEntities {
     }
 }
 
-extension StoredColumn {
-    /// The value of a default that is a number, a text in single quotes, or NULL; nil for all else.
-    package static func literal(_ text: String) -> JSONValue? {
-        if text.asciiLowercased == "null" { return .null }
-        if text.count > 1, text.hasPrefix("'"), text.hasSuffix("'") {
-            let inner = text.dropFirst().dropLast()
-            // A quote in it is doubled; anything else is an expression.
-            guard !inner.replacing("''", with: "").contains("'") else { return nil }
-            return .string(String(inner).replacing("''", with: "'"))
-        }
-        guard let value = try? JSONValue(parsing: Array(text.utf8)), case .number = value else { return nil }
-        return value
+extension ColumnSample {
+    /// The values of a column in the first and the last rows.
+    init(of column: String, in table: String, order: String?, _ database: Database) throws {
+        let rows = "SELECT \(column.quotedIdentifier) AS v FROM \(table.quotedIdentifier) WHERE v IS NOT NULL"
+        let last = order.map { " UNION ALL SELECT * FROM (\(rows) ORDER BY \($0) DESC LIMIT 100)" } ?? ""
+        let values = try DatabaseValue.fetchAll(database, sql: "SELECT * FROM (\(rows) LIMIT 100)\(last)")
+        self.init(values.map { CoercedJSON($0) })
     }
 }

@@ -61,7 +61,7 @@ package struct StoredGraph: Sendable {
     package init(ofTables database: Database) throws {
         self.init(
             try TrackedTable.names(database).map { name in
-                let columns = try StoredTable(name, database).columns
+                let columns = try StoredTable(name, database, readsRows: true).columns
                 return Entity(StoredEntities.entity(EntityDescription(name: name, attributes: []), with: columns))
             }
         )
@@ -78,7 +78,7 @@ package struct StoredGraph: Sendable {
         }
         var entities: [Entity] = []
         for described in try StoredEntities.described(database) {
-            let stored = try StoredTable(described.entity.table, database).columns
+            let stored = try StoredTable(described.entity.table, database, readsRows: true).columns
             guard !stored.isEmpty else { continue }
             let name = ExistingEntity.folded(described.entity.table)
             guard let layout, let table = tables.first(where: { ExistingEntity.folded($0.name) == name }),

@@ -52,6 +52,8 @@ extension JobOptions {
         if nested != other.nested { names.append(.nested) }
         if nestedDepth != other.nestedDepth { names.append(.nestedDepth) }
         if nestedOnly != other.nestedOnly { names.append(.nestedOnly) }
+        if altersTables != other.altersTables { names.append(.altersTables) }
+        if trustsTriggers != other.trustsTriggers { names.append(.trustsTriggers) }
         if onConflict != other.onConflict { names.append(.onConflict) }
         if onError != other.onError { names.append(.onError) }
         if nul != other.nul { names.append(.nul) }

@@ -37,7 +37,7 @@ public struct JobOptions: Sendable, Hashable, Codable {
     public var records: [RecordPath]
     /// The identifiers of inferred entities, by entity: `["people": ["id"]]`.
     ///
-    /// Those under an empty name belong to the only entity.
+    /// Those under an empty name belong to the only entity. `["": ["none"]]` is no identifier, whatever keys a table has.
     public var identifiers: [String: [String]]
     /// Types that replace inferred ones, by attribute name, in every entity that has the attribute.
     public var types: [String: AttributeType]
@@ -55,6 +55,19 @@ public struct JobOptions: Sendable, Hashable, Codable {
     ///
     /// An array within the objects of another has the keys of that one before its own (`lines.taxes`); both become tables.
     public var nestedOnly: [AttributePath]
+    /// True if tables that the importer has not made get columns for keys that have none; else these keys are left out.
+    public var altersTables: Bool {
+        get { isAltering ?? false }
+        set { isAltering = newValue ? true : nil }
+    }
+    private var isAltering: Bool?
+    /// True if triggers of the store may use what SQLite refuses otherwise, as virtual tables of full-text search
+    /// (<https://www.sqlite.org/pragma.html#pragma_trusted_schema>).
+    public var trustsTriggers: Bool {
+        get { isTrusting ?? false }
+        set { isTrusting = newValue ? true : nil }
+    }
+    private var isTrusting: Bool?
     /// How a record is handled whose identifier is already in the store.
     public var onConflict: ConflictPolicy
     /// How a value is handled that cannot be coerced to its attribute's type.
@@ -113,6 +126,8 @@ public struct JobOptions: Sendable, Hashable, Codable {
         nested: NestedPolicy = .flatten,
         nestedDepth: Int = 2,
         nestedOnly: [AttributePath] = [],
+        altersTables: Bool = false,
+        trustsTriggers: Bool = false,
         onConflict: ConflictPolicy = .merge,
         onError: ErrorPolicy = .reject,
         nul: NULPolicy = .error,
@@ -151,6 +166,8 @@ public struct JobOptions: Sendable, Hashable, Codable {
         self.mirror = mirror
         self.reading = reading
         self.headerRow = headerRow
+        self.altersTables = altersTables
+        self.trustsTriggers = trustsTriggers
     }
 
     /// The identifying attributes as the command has them: an entity and a colon before those of a named one.
@@ -159,6 +176,9 @@ public struct JobOptions: Sendable, Hashable, Codable {
             names.map { entity.isEmpty ? $0 : "\(entity):\($0)" }
         }
     }
+
+    /// True if records are not merged by the key of a table that the importer has not made.
+    package var hasNoIdentifier: Bool { identifiers == ["": ["none"]] }
 
     /// Whether all numbers are in their ranges, which those of a program may not be.
     ///

@@ -20,6 +20,8 @@ extension MessageText {
         case nested
         case nestedDepth
         case nestedOnly
+        case altersTables
+        case trustsTriggers
         case onConflict
         case onError
         case nul

@@ -33,6 +33,8 @@ extension StoredJob {
         add("nested", options.nested == given.nested ? nil : options.nested.rawValue)
         add("nested_depth", options.nestedDepth == given.nestedDepth ? nil : "\(options.nestedDepth)")
         add("nested_only", options.nestedOnly.map { "\($0)" }.joined(separator: ", "))
+        add("alter", options.altersTables ? "yes" : nil)
+        add("trust_triggers", options.trustsTriggers ? "yes" : nil)
         add("on_conflict", options.onConflict == given.onConflict ? nil : options.onConflict.rawValue)
         add("on_error", options.onError == given.onError ? nil : options.onError.rawValue)
         add("max_errors", options.maxErrors?.description)

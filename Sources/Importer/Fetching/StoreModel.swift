@@ -129,11 +129,10 @@ public struct StoreModel: Sendable {
             let column = ExistingEntity.folded(attribute.column)
             if !stored.isRequired(attribute) { attribute.isOptional = true }
             guard stored.undescribed.contains(column) else { return attribute }
-            if stored.untyped.contains(column) { attribute.type = .string }
             guard let text = columns.column(attribute.column)?.defaultText else {
                 return attribute
             }
-            if let value = StoredColumn.literal(text) {
+            if let value = DeclaredType.literal(text) {
                 attribute.defaultValue = value == .null ? nil : value
                 if value == .null || (try? attribute.coerce(value)) != nil { return attribute }
             }

@@ -1,5 +1,3 @@
-import ImportModel
-
 /// Forms that every string of an attribute has so far.
 ///
 /// Two of them decide a type, the others are only pointed out; those of bytes decide how a BLOB column's texts are read.
@@ -11,21 +9,21 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
     }
 
     /// `2015-01-01T15:00:00Z`, in UTC in any spelling, with at most milliseconds: what a `date` gives back as the same instant.
-    static let utcInstant = StringFormats(rawValue: 1 << 0)
+    package static let utcInstant = StringFormats(rawValue: 1 << 0)
     /// A UUID in lower case.
-    static let lowercaseUUID = StringFormats(rawValue: 1 << 1)
+    package static let lowercaseUUID = StringFormats(rawValue: 1 << 1)
     /// `2015-01-01`.
     package static let day = StringFormats(rawValue: 1 << 2)
     /// `2015-01-01T15:00…`, with any zone or none.
-    static let dayAndTime = StringFormats(rawValue: 1 << 3)
+    package static let dayAndTime = StringFormats(rawValue: 1 << 3)
     /// `/Date(1420124400000)/`.
     package static let dotnet = StringFormats(rawValue: 1 << 4)
     /// `31/12/2015`, `1/2/15`.
-    static let slashed = StringFormats(rawValue: 1 << 5)
+    package static let slashed = StringFormats(rawValue: 1 << 5)
     /// `Thu Jan 01 15:00:00 +0000 2015`.
-    static let weekday = StringFormats(rawValue: 1 << 6)
+    package static let weekday = StringFormats(rawValue: 1 << 6)
     /// `Thu, 01 Jan 2015 15:00:00 GMT`.
-    static let mail = StringFormats(rawValue: 1 << 7)
+    package static let mail = StringFormats(rawValue: 1 << 7)
 
     /// Bytes, of Extended JSON: no string has it.
     package static let data = StringFormats(rawValue: 1 << 13)
@@ -33,9 +31,9 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
     /// A UUID in any spelling.
     package static let uuid = StringFormats(rawValue: 1 << 8)
     /// Whole base64.
-    static let base64 = StringFormats(rawValue: 1 << 9)
+    package static let base64 = StringFormats(rawValue: 1 << 9)
     /// Whole base64url.
-    static let base64url = StringFormats(rawValue: 1 << 10)
+    package static let base64url = StringFormats(rawValue: 1 << 10)
     /// Digits only, or hexadecimal of one case: base64 only by chance.
     package static let digits = StringFormats(rawValue: 1 << 11)
     /// Letters, all but the first in lower case, and hyphens: rarely base64.
@@ -50,13 +48,13 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
     /// The forms among `candidates` that a string has.
     ///
     /// The string's bytes are between its quotes, as written.
-    package static func of(_ bytes: ByteView, hasEscapes: Bool, among candidates: StringFormats) -> StringFormats {
+    package static func forms(of bytes: ByteView, hasEscapes: Bool, among candidates: StringFormats) -> StringFormats {
         guard candidates.isDisjoint(with: .bytes) else {
             var text: [UInt8] = []
             if hasEscapes { _ = JSONUnescaper.append(bytes, to: &text) }
             return text.withUnsafeBufferPointer {
                 ofBytes(hasEscapes ? ByteView($0) : bytes, among: candidates)
-            }.union(of(bytes, hasEscapes: hasEscapes, among: candidates.subtracting(.bytes)))
+            }.union(forms(of: bytes, hasEscapes: hasEscapes, among: candidates.subtracting(.bytes)))
         }
         // .NET writes its dates with an escaped slash; of all others an escape only hides the form.
         if hasEscapes {

@@ -1,0 +1,199 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Tables that an app, a migration or a person has made.
+struct TheirTablesTests {
+    private let directory: TemporaryDirectory
+    private let store: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        store = directory.path("store.sqlite")
+    }
+
+    @discardableResult
+    private func night(_ lines: String, _ options: [String] = [], exit: Int32 = 0) throws -> ChildProcess.Result {
+        let source = directory.path("\(UUID()).ndjson")
+        try Data((lines + "\n").utf8).write(to: URL(filePath: source))
+        let result = try run([Project.importer, "import", source, "--into", store, "--entity", "t"] + options)
+        #expect(result.ending == .exit(exit), "\(result.errorText)")
+        return result
+    }
+
+    private func columns() throws -> String {
+        try StoreContent.query(store, "SELECT group_concat(name) FROM pragma_table_info('t')")
+    }
+
+    private func rows(_ columns: String) throws -> String {
+        try StoreContent.query(store, "SELECT group_concat(\(columns), ' ') FROM (SELECT * FROM t ORDER BY rowid)")
+    }
+
+    @Test func findsColumnsWithoutRegardToCaseAndByWords() throws {
+        try StoreContent.execute(store, "CREATE TABLE t (id INTEGER PRIMARY KEY, kind TEXT, country_code TEXT)")
+        let lines = """
+            {"ID": 1, "Kind": "a", "countryCode": "NO", "extra": {"a": 1}}
+            {"id": 2, "kind": "b", "CountryCode": "SE", "Kind": "c", "more": 1}
+            """
+        for night in 1...2 {
+            let result = try self.night(lines, night == 2 ? ["--again"] : [])
+            #expect(try columns() == "id,kind,country_code")
+            #expect(try rows("id || kind || country_code") == "1aNO 2bSE")
+            let notice = "keys without a column are left out: extra.a, more (--alter adds columns)"
+            #expect(result.errorText.contains(notice), "\(result.errorText)")
+            #expect(result.errorText.contains("t: id is the primary key: records are merged by it (--on-conflict)"))
+            #expect(result.outputText.contains("extra"))
+            #expect(result.outputText.contains(night == 2 ? "unchanged 2" : "inserted  2"), "\(result.outputText)")
+        }
+        try night(lines, ["--again", "--alter"])
+        #expect(try columns() == "id,kind,country_code,extra_a,more")
+        #expect(try rows("ifnull(extra_a, '') || ifnull(more, '')") == "1 1")
+    }
+
+    @Test func putsObjectsIntoOneColumnOrTheirPartsIntoSeveral() throws {
+        try StoreContent.execute(store, "CREATE TABLE t (address TEXT, address_city TEXT, geo_lat REAL, GeoLon REAL)")
+        try night(#"{"address": {"city": "Oslo"}, "geo": {"lat": 59.5, "lon": 10.5}}"#)
+        #expect(try rows("address || ifnull(address_city, '-') || geo_lat || GeoLon") == #"{"city":"Oslo"}-59.510.5"#)
+    }
+
+    @Test func leavesDefaultsAndComputedColumnsToTheTable() throws {
+        try StoreContent.execute(
+            store,
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, kind TEXT NOT NULL DEFAULT 'none', up TEXT AS (upper(kind)) STORED)"
+        )
+        let result = try night(#"{"id": 1, "UP": "no"}"#, ["--alter"])
+        #expect(try columns() == "id,kind")
+        #expect(try rows("id || kind || up") == "1noneNONE")
+        #expect(result.errorText.contains("left out: UP"))
+    }
+
+    @Test(arguments: [
+        ("a TEXT PRIMARY KEY, b TEXT", "a is the primary key", "1x 2y"),
+        ("a TEXT, b TEXT, PRIMARY KEY (b, a)", "b, a are the primary key", "1old 1x 2y"),
+        ("id INTEGER PRIMARY KEY, a TEXT NOT NULL UNIQUE, b TEXT", "a is unique and never null", "1x 2y"),
+    ])
+    func mergesByTheTablesKey(declared: String, notice: String, expected: String) throws {
+        try StoreContent.execute(store, "CREATE TABLE t (\(declared)); INSERT INTO t (a, b) VALUES ('1', 'old')")
+        let result = try night("{\"a\": \"1\", \"b\": \"x\"}\n{\"a\": \"2\", \"b\": \"y\"}")
+        #expect(result.errorText.contains("t: \(notice)"), "\(result.errorText)")
+        #expect(try rows("a || b") == expected)
+    }
+
+    @Test func hasNoIdentifierWhereSomeRecordLacksIt() throws {
+        try StoreContent.execute(store, "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT UNIQUE)")
+        let result = try night("{\"id\": 7, \"a\": \"x\"}\n{\"a\": \"y\"}\n{\"id\": null, \"a\": \"z\"}")
+        #expect(!result.errorText.contains("merged"))
+        #expect(try rows("id || a") == "7x 8y 9z")
+    }
+
+    @Test func identifiersMayBeNamedOrNone() throws {
+        let made = "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT); INSERT INTO t VALUES (1, 'x')"
+        try StoreContent.execute(store, made)
+        let none = try night("{\"id\": 1, \"a\": \"y\"}\n{\"id\": 2, \"a\": \"y\"}", ["--identifier", "none"])
+        #expect(none.outputText.contains("rejected  1"), "\(none.outputText)")
+        #expect(!none.errorText.contains("merged"))
+        #expect(try rows("id || a") == "1x 2y")
+        #expect(try night(#"{"a": "x"}"#, ["--identifier", "a"]).outputText.contains("unchanged 1"))
+    }
+
+    @Test func storesValuesAsTheRowsAre() throws {
+        try StoreContent.execute(
+            store,
+            """
+            CREATE TABLE t (id INTEGER PRIMARY KEY, at DATETIME, born DATE, u UUID, j JSON, n NUMERIC, x, s STRING);
+            INSERT INTO t (at, born, u) VALUES
+                (1577836800, '1970-01-01 00:00:00.000', '{61F0C404-5CB3-11E7-907B-A6006AD3DBA0}')
+            """
+        )
+        let record = """
+            {"at": "2020-01-01T00:00:02Z", "born": "1999-12-31", "u": "61f0c404-5cb3-11e7-907b-a6006ad3dba1", "j": [1, {"a": 2}],
+             "n": "2.50", "x": "1", "s": "007"}
+            """.replacing("\n", with: "")
+        let result = try night(record)
+        let stored = try StoreContent.query(
+            store,
+            "SELECT at || '|' || born || '|' || u || '|' || j || '|' || n || '|' || typeof(x) || '|' || s FROM t WHERE id = 2"
+        )
+        let dates = "1577836802|1999-12-31 00:00:00.000"
+        #expect(stored == dates + "|{61F0C404-5CB3-11E7-907B-A6006AD3DBA1}|[1,{\"a\":2}]|2.5|text|7")
+        #expect(result.outputText.contains("digits"))
+        let fetched = try run([Project.importer, "fetch", store, "t", "--where", "id = 2", "--format", "ndjson"])
+        #expect(fetched.outputText.contains(#""at":"2020-01-01T00:00:02.000Z","born":"1999-12-31T00:00:00.000Z""#))
+        #expect(fetched.outputText.contains(#""j":[1,{"a":2}],"n":2.5,"x":"1","s":7"#), "\(fetched.outputText)")
+        #expect(try night(record, ["--lossless", "--again"], exit: 65).outputText.contains("rejected  1"))
+    }
+
+    @Test func countsASecondKeyForAColumn() throws {
+        try StoreContent.execute(store, "CREATE TABLE t (id INTEGER PRIMARY KEY, kind TEXT)")
+        let record = #"{"id": 1, "Kind": "far", "kind": "near"}"#
+        let result = try night(record + "\n" + #"{"id": 2, "Kind": "x"}"#)
+        #expect(try rows("id || kind") == "1near 2x")
+        #expect(result.outputText.contains("Kind"), "\(result.outputText)")
+        #expect(try night(record, ["--lossless"], exit: 65).outputText.contains("rejected  1"))
+    }
+
+    @Test func stopsAtTriggersThatSQLiteRefuses() throws {
+        try StoreContent.execute(
+            store,
+            """
+            CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT);
+            CREATE VIRTUAL TABLE t_fts USING fts5 (a, content = 't', content_rowid = 'id');
+            CREATE TRIGGER t_added AFTER INSERT ON t BEGIN INSERT INTO t_fts (rowid, a) VALUES (new.id, new.a); END
+            """
+        )
+        let refused = try night(#"{"id": 1, "a": "hello world"}"#, exit: 64)
+        #expect(refused.errorText.contains("the trigger t_added of t: unsafe use of virtual table"))
+        #expect(refused.errorText.contains("--trust-triggers"))
+        try night(#"{"id": 1, "a": "hello world"}"#, ["--trust-triggers"])
+        #expect(try StoreContent.query(store, "SELECT rowid FROM t_fts WHERE t_fts MATCH 'world'") == "1")
+    }
+
+    @Test func aModelAddsNoColumnUnlessAsked() throws {
+        try StoreContent.execute(store, "CREATE TABLE t (id INTEGER PRIMARY KEY)")
+        let model = directory.path("m.json")
+        let text = #"{"entities": {"t": {"attributes": {"id": {"type": "integer64"}, "x": {"type": "string"}}}}}"#
+        try Data(text.utf8).write(to: URL(filePath: model))
+        let source = directory.path("s.ndjson")
+        try Data(#"{"id": 1, "x": "y"}"#.utf8).write(to: URL(filePath: source))
+        let call = [Project.importer, "import", source, "--into", store, "--model", model]
+        let refused = try run(call)
+        #expect(refused.ending == .exit(65) && refused.errorText.contains("--alter"), "\(refused.errorText)")
+        #expect(try columns() == "id")
+        #expect(try run(call + ["--alter"]).ending == .exit(0))
+        #expect(try rows("id || x") == "1y")
+    }
+
+    @Test func changesAndModelsHaveValuesOfAllKinds() throws {
+        let declared = "id INTEGER PRIMARY KEY, a, n NUMERIC, at DATETIME, u UUID, s TEXT"
+        let first = "'61F0C404-5CB3-11E7-907B-A6006AD3DBA0'"
+        try StoreContent.execute(
+            store,
+            "CREATE TABLE t (\(declared)); INSERT INTO t VALUES (1, x'00ff', 2.5, '2020-01-01 00:00:00', \(first), 'x')"
+        )
+        try night(#"{"id": 2, "a": "1", "n": "x", "at": "2020-01-01T00:00:02Z", "s": [1]}"#)
+        let (old, changes) = (directory.path("old.sqlite"), directory.path("changes.ndjson"))
+        try FileManager.default.copyItem(atPath: store, toPath: old)
+        try StoreContent.execute(
+            store,
+            "UPDATE t SET a = x'01', n = 'y', at = '2021-01-01 00:00:00' WHERE id = 1; INSERT INTO t (a) VALUES (1.5), ('z')"
+        )
+        for arguments in [["diff", old, store, "--output", changes], ["patch", old, changes], ["verify", store]] {
+            let result = try run([Project.importer] + arguments)
+            #expect(result.ending == .exit(0), "\(arguments[0]): \(result.errorText)")
+        }
+        let content = "SELECT group_concat(quote(a) || quote(n) || ifnull(at || u, '-'), ' ') FROM t"
+        #expect(try StoreContent.query(old, content) == StoreContent.query(store, content))
+        // The printed model is one to import with.
+        let model = directory.path("m.json")
+        let printed = try run([Project.importer, "model", "print", store])
+        try Data(printed.outputText.utf8).write(to: URL(filePath: model))
+        let source = directory.path("s.ndjson")
+        try Data(#"{"id": 9, "a": {"b": 1}, "n": "7", "at": "2020-01-01T00:00:02Z"}"#.utf8).write(
+            to: URL(filePath: source)
+        )
+        let result = try run([Project.importer, "import", source, "--into", store, "--model", model, "--entity", "t"])
+        #expect(result.ending == .exit(0), "\(result.errorText)\(printed.outputText)")
+        let last = try StoreContent.query(store, "SELECT a || n || at FROM t WHERE id = 9")
+        #expect(last == #"{"b":1}72020-01-01 00:00:02"#)
+    }
+}

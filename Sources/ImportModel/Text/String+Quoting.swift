@@ -12,4 +12,7 @@ extension String {
         result.append(quote)
         return String(result)
     }
+
+    /// The name as an SQL identifier (<https://www.sqlite.org/lang_keywords.html>): in quotes, inner quotes doubled.
+    package var quotedIdentifier: String { quoted(by: "\"", with: "\"\"") }
 }

@@ -136,6 +136,38 @@ struct SourcesTests {
         #expect(try importer("sources", store, "--outside").outputText.contains(#"{"made":"today","other":{"x":[1]}}"#))
     }
 
+    /// An array that comes late among objects by key does not make them something else.
+    @Test func keyedRecordsStayRecords() throws {
+        let keyed = (0..<15_000).map { #""k\#($0)":{"id":\#($0),"s":"\#(String(repeating: "p", count: 60))"}"# }
+        try directory.write("{\(keyed.joined(separator: ",")),\"list\":[{\"a\":1}]}", to: "keyed.json")
+        #expect(try importer(path("keyed.json"), "--into", store).ending == .exit(0))
+        #expect(try StoreContent.query(store, "SELECT count(*) FROM keyed") == "15001")
+    }
+
+    /// Names are counted one by one up to a thousand; values are kept up to a mebibyte.
+    @Test func manyNamesAreKept() throws {
+        let names = (0..<1500).map { #""p\#($0)":\#($0)"# }.joined(separator: ",")
+        try directory.write(#"{\#(names),"items":[{"id":1}],"made":"M"}"#, to: "n.json")
+        #expect(try importer(path("n.json"), "--into", store).ending == .exit(0))
+        let made = try importer("fetch", store, "n", "--columns", "id,@source.made", "--format", "ndjson")
+        #expect(made.outputText == "{\"id\":1,\"@source.made\":\"M\"}\n")
+        #expect(try StoreContent.query(store, "SELECT count(*) FROM _import_outside") == "1501")
+        let other = try importer("fetch", store, "n", "--columns", "id,@source.mad")
+        #expect(other.ending == .exit(64) && other.errorText.contains("$.mad"), "\(other.errorText)")
+    }
+
+    /// Several values of a source are a list, as it is not known whose they are.
+    @Test func severalValuesAreAList() throws {
+        try directory.write(
+            "{\"page\":0,\"items\":[{\"id\":0}]}\n{\"page\":1,\"items\":[{\"id\":1}]}\n",
+            to: "v.ndjson"
+        )
+        let command = [path("v.ndjson"), "--into", store, "--entity", "item", "--records", "$.items[*]"]
+        #expect(try run([Project.importer] + command).ending == .exit(0))
+        let rows = try importer("fetch", store, "item", "--columns", "@source.page", "--format", "ndjson")
+        #expect(rows.outputText == "{\"@source.page\":[0,1]}\n{\"@source.page\":[0,1]}\n")
+    }
+
     /// Whatever is killed, each value is there once.
     @Test func itIsThereOnceAfterKills() throws {
         let items = (0..<3000).map { #"{"n":\#($0),"t":"\#(String(repeating: "x", count: 100))"}"# }

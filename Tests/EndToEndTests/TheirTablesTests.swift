@@ -196,4 +196,37 @@ struct TheirTablesTests {
         let last = try StoreContent.query(store, "SELECT a || n || at FROM t WHERE id = 9")
         #expect(last == #"{"b":1}72020-01-01 00:00:02"#)
     }
+
+    /// A key that its column cannot hold is not the key of another object.
+    @Test func noKeyLosesDigits() throws {
+        let made =
+            "CREATE TABLE t (id UUID PRIMARY KEY, v); INSERT INTO t VALUES ('550e8400e29b41d4a716446655440000', 1)"
+        try StoreContent.execute(store, made)
+        let keys = ["12345678123412341234123456789012", "12345678123412341234123456789013"]
+        try night(keys.map { "{\"id\":\"\($0)\",\"v\":2}" }.joined(separator: "\n"), exit: 65)
+        let rejects = try run([Project.importer, "rejects", store])
+        #expect(rejects.outputText.contains("more digits"), "\(rejects.outputText)")
+        #expect(try rows("id || v") == "550e8400e29b41d4a7164466554400001")
+    }
+
+    /// Where some record has no primary key, no other key changes it.
+    @Test func aUniqueColumnDoesNotChangeThePrimaryKey() throws {
+        let made =
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT UNIQUE NOT NULL); INSERT INTO t VALUES (1, 'x'), (2, 'y')"
+        try StoreContent.execute(store, made)
+        try night(#"{"id":7,"a":"y"}"# + "\n" + #"{"a":"z"}"#)
+        #expect(try rows("id || a") == "1x 2y 3z")
+    }
+
+    /// A day is that of the writer's clock, also where rows have a midnight.
+    @Test func aDayIsAsItIsWritten() throws {
+        try StoreContent.execute(
+            store,
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, d DATE); INSERT INTO t VALUES (1, '2015-01-31 00:00:00.000')"
+        )
+        try night(#"{"id":2,"d":"2016-02-29T00:00:00-05:00"}"# + "\n" + #"{"id":3,"d":"2016-03-01"}"#)
+        #expect(
+            try rows("d") == "2015-01-31 00:00:00.000 2016-02-29 00:00:00.000 2016-03-01 00:00:00.000"
+        )
+    }
 }

@@ -207,7 +207,8 @@ struct ManyMistakesTests {
         "$.entitys.Person.attributes.when.format[2]: must be a string",
         #"$.entitys.Person.attributes.when.format[3]: "yyyy-mm-dd", character 6: a minute needs an hour (H; the month is M)"#,
         #"$.entitys.Person.attributes.when.timeZone: "Mars/Base": no time zone of this name; give one like Europe/Oslo, or an offset like +02:00"#,
-        "$.entitys.Person.attributes.when.storage: must be one of iso8601, sqlite, unix, unixMilliseconds, referenceDate",
+        "$.entitys.Person.attributes.when.storage: must be one of iso8601, sqlite, unix, unixMilliseconds, unixReal, referenceDate, julianDay, "
+            + "yyyy-MM-dd or a pattern such as yyyy-MM-dd HH:mm:ss",
         "$.entitys.Person.attributes.when.wallClock: must be true or false",
         "$.entitys.Person.attributes.when.max: is less than min",
         "$.entitys.Person.attributes.when.enum[0]: must be a date, not a boolean",
@@ -228,7 +229,8 @@ struct ManyMistakesTests {
         "$.entitys.Person.attributes.rights.default.nobody: there is no such flag",
         "$.entitys.Person.attributes.rights.default.x: there is no such flag",
         "$.entitys.Person.attributes.flags: a bitfield needs the names of its bits",
-        "$.entitys.Person.attributes.data.format[0]: not a format of binary; there are base64, base64url, uuid, text",
+        "$.entitys.Person.attributes.data.format[0]: not a format of binary; there are base64, base64url, uuid, text, "
+            + "any, decimal, numeric",
         "$.entitys.Person.attributes.data.default: must have at most 2 bytes",
         #"$.entitys.Person.attributes.made.typ: there is no such key; perhaps "type" is meant"#,
         #"$.entitys.Person.attributes.made.fromat: there is no such key; perhaps "format" is meant"#,

@@ -274,10 +274,13 @@ package final class ChunkDecoder {
     private func finish(_ batch: inout RowBatch, path: Int, chunk: SealedChunk) {
         // Beside its records a repair file has what describes them.
         if isExhausted, retried == nil {
-            let kept = (chunk.entry.outsideValues ?? []).reduce(into: [:]) { $0[$1.path, default: 0] += 1 }
+            let kept = (chunk.entry.outsideValues ?? []).reduce(into: [String: Int64]()) { counts, value in
+                let isNamed = chunk.entry.outside[value.path] != nil
+                counts[isNamed ? value.path : ChunkEntry.otherNames, default: 0] += 1
+            }
             for (name, count) in chunk.entry.outside.sorted(by: { $0.key < $1.key }) {
                 batch.ledger.add(.outside, entity: -1, attribute: name, count: count)
-                if let kept = kept[name] { batch.ledger.add(.kept, entity: -1, attribute: name, count: Int64(kept)) }
+                if let kept = kept[name] { batch.ledger.add(.kept, entity: -1, attribute: name, count: kept) }
             }
             if let fault = chunk.entry.fault { batch.ledger.add(.badSource, entity: -1, attribute: fault) }
             if chunk.entry.isLast, let encoding = chunk.encoding {

@@ -177,7 +177,9 @@ extension RecordDecoder {
                     try plan.coercions[attribute].coerce(token, scratch: &batch.bytes, notes: &notes)
                 }
             if !notes.isEmpty {
-                if isLossless, let loss = notes.ledgerKinds.first(where: \.isLoss) {
+                // Keys that have lost digits are those of other objects.
+                let isStrict = isLossless || notes.contains(.digitsLost) && plan.identifier.contains(attribute)
+                if isStrict, let loss = notes.ledgerKinds.first(where: \.isLoss) {
                     let found = loss.found(in: token.kind, type)
                     let (path, expected) = (plan.slotPaths[slot], type.rawValue)
                     let error = error(.lossy, at: path, expected: expected, found: found, index, input)

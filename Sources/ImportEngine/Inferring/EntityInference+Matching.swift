@@ -104,6 +104,8 @@ extension EntityInference {
                 entity.attributes.firstIndex { ExistingEntity.folded($0.column) == ExistingEntity.folded(column) }
             }
             guard found.count == key.columns.count, found.allSatisfy({ isComplete(entity.attributes[$0]) }) else {
+                // By another key, a record could change the primary key of an object.
+                if key.isPrimary, !found.isEmpty { return }
                 continue
             }
             add(.merged(by: key.columns, isPrimaryKey: key.isPrimary), .record)

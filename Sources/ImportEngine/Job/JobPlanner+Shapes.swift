@@ -174,7 +174,11 @@ extension JobPlanner {
         var hints = beginning.hints
         hints.isSkeleton = true
         let whole = ShapeDetector(text, isWhole: false, hints: hints)
-        guard whole.isSound, whole.isOneObject, case .found = whole.detection else { return nil }
+        guard whole.isSound, whole.isOneObject, case .found(_, let paths, _) = whole.detection else { return nil }
+        // Where the objects of the beginning are records, they stay records.
+        if case .found(_, let first, _) = beginning.detection, first != [.root], !first.allSatisfy(paths.contains) {
+            return nil
+        }
         return whole
     }
 

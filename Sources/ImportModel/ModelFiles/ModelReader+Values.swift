@@ -32,7 +32,10 @@ extension ModelReader {
         if case .string(let name) = member.value, let choice = Choice(rawValue: name), choices.contains(choice) {
             return choice
         }
-        mistake(member.location, "must be one of \(choices.map(\.rawValue).joined(separator: ", "))")
+        // Of the patterns of dates, one says enough.
+        let names = choices.map(\.rawValue).filter { !$0.contains(" ") && !$0.contains("'") }
+        let more = names.count < choices.count ? " or a pattern such as yyyy-MM-dd HH:mm:ss" : ""
+        mistake(member.location, "must be one of \(names.joined(separator: ", "))\(more)")
         return nil
     }
 

@@ -45,6 +45,15 @@ package struct ColumnSample: Sendable {
         }?.key
     }
 
+    /// True if there are values, and all are texts of days at midnight: `2015-01-31 00:00:00.000`.
+    package var areMidnights: Bool {
+        !values.isEmpty
+            && values.allSatisfy { value in
+                guard case .text(let text) = value else { return false }
+                return text.utf8.count > 10 && text.dropFirst(11).hasPrefix("00:00:00")
+            }
+    }
+
     private static func form(_ numbers: [Double], areWhole: Bool) -> StorageForm {
         let most = numbers.map(\.magnitude).max() ?? 0
         if numbers.allSatisfy({ (1_721_059...5_373_485).contains($0) }) { return .julianDay }

@@ -68,7 +68,8 @@ package enum DeclaredType: Sendable {
             }
             attribute.type = .date
             attribute.storage = form == .iso8601 ? nil : form
-            attribute.isWallClock = form == .day
+            // The day as it is written, without its zone.
+            attribute.isWallClock = form == .day || self == .day && rows.areMidnights
             attribute.formats = DateFormat.written.map(\.name)
             switch form {
             case .unix, .unixReal: attribute.formats.append(DateFormat.unix.name)

@@ -2,9 +2,9 @@
 ///
 /// Two of them decide a type, the others are only pointed out; those of bytes decide how a BLOB column's texts are read.
 package struct StringFormats: OptionSet, Sendable, Hashable {
-    package let rawValue: UInt16
+    @usableFromInline package let rawValue: UInt16
 
-    package init(rawValue: UInt16) {
+    @inlinable package init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 

@@ -204,7 +204,7 @@ struct JobRollback {
         try InsertedRowRanges.forget(job, database)
         try database.delete(
             job: job,
-            from: ["chunk", "reject", "ledger", "orphan", "reference", "seen", "undo"]
+            from: ["chunk", "reject", "ledger", "outside", "orphan", "reference", "seen", "undo"]
                 .map { "_import_\($0)" }
         )
     }

@@ -54,7 +54,7 @@ package struct ChunkEntry: Sendable, Hashable, Codable {
     package let outside: [String: Int64]
     /// Those of them that are kept with the source, in its order; nil for none.
     ///
-    /// Not under `…` and not what has bytes that are not UTF-8; at most `OutsideValue.mostBytes` of a source.
+    /// Not what has bytes that are not UTF-8; at most `OutsideValue.mostBytes` of a source.
     package var outsideValues: [OutsideValue]?
     /// What a fresh parser needs to continue from `endByte`.
     package let end: SplitPosition
@@ -62,6 +62,9 @@ package struct ChunkEntry: Sendable, Hashable, Codable {
     package let isLast: Bool
     /// What is wrong with the source, in its last chunk; nil for nothing.
     package var fault: String?
+
+    /// What outside values are counted under that have none of the names.
+    package static let otherNames = "…"
 
     /// A run of equal values: `[count, value]` in JSON.
     package struct Run: Sendable, Hashable, Codable {

@@ -7,7 +7,7 @@ struct UnmatchedValueCounts {
     /// The prefix of a place's name where values there are counted that are not UTF-8.
     private static let invalidMark = "invalidUTF8 "
     /// The name under which the rest is counted.
-    static let restName = "…"
+    static let restName = ChunkEntry.otherNames
 
     /// Names that have been counted so far, in this run or an earlier one.
     private(set) var names: Set<String>
@@ -20,10 +20,7 @@ struct UnmatchedValueCounts {
     }
 
     /// Counts a value.
-    ///
-    /// - Returns: false where it is among the rest.
-    @discardableResult
-    mutating func count(_ name: String) -> Bool {
+    mutating func count(_ name: String) {
         if names.contains(name) {
             sinceRecord[name, default: 0] += 1
         } else if names.count < Self.maximumNames {
@@ -31,9 +28,7 @@ struct UnmatchedValueCounts {
             sinceRecord[name] = 1
         } else {
             sinceRecord[Self.restName, default: 0] += 1
-            return false
         }
-        return true
     }
 
     /// Counts that a value, or a key, has bytes that are not UTF-8.

@@ -30,9 +30,9 @@ struct UnmatchedValues {
     ///   - block: the block that is being cut.
     ///   - openRecord: what there is of that record, of earlier blocks.
     mutating func begin(_ name: String, at start: Int64, isMember: Bool, in block: SourceBlock, openRecord: ByteView) {
-        let isNamed = counts.count(name)
+        counts.count(name)
         hasNew = true
-        let room = isNamed ? OutsideValue.mostBytes - keptBytes - keptBytesSince : 0
+        let room = OutsideValue.mostBytes - keptBytes - keptBytesSince
         text = UnmatchedText(name, at: start, isMember: isMember, room: room)
         guard start < block.base else { return }
         text?.pass(openRecord)

@@ -8,7 +8,7 @@ struct SourceColumn: Sendable {
     private static let prefix = "@source."
 
     private let name: String
-    private let path: String
+    let path: String
 
     /// - Returns: nil where the name is that of an attribute.
     init?(_ name: String) {
@@ -25,7 +25,7 @@ struct SourceColumn: Sendable {
     func expression(in table: String) -> String {
         let quoted = table.quotedIdentifier
         return """
-            (SELECT CASE WHEN instr(outside.path, '*') THEN '[' || group_concat(outside.value, ',') || ']' ELSE outside.value END
+            (SELECT CASE WHEN instr(outside.path, '*') OR count(*) > 1 THEN '[' || group_concat(outside.value, ',') || ']' ELSE outside.value END
             FROM main._import_chunk AS chunk
             JOIN main._import_entity AS entity ON entity.job = chunk.job AND entity.position = chunk.entity
             JOIN main._import_outside AS outside ON outside.job = chunk.job AND outside.source = chunk.source

@@ -144,18 +144,25 @@ extension StoreReader {
         dates: DateStyle = .iso8601
     ) throws -> RecordProjection? {
         try awaitedEntity(named: request.entity).map { entity in
-            if attributes?.contains(where: { SourceColumn($0) != nil }) == true { try checkOutside() }
+            for name in attributes ?? [] where entity.description.attribute(named: name) == nil {
+                if let column = SourceColumn(name) { try check(column) }
+            }
             return try RecordProjection(of: entity, attributes: attributes, including: request.includes, dates: dates)
         }
     }
 
-    private func checkOutside() throws {
-        guard try !read({ try $0.hasTable("_import_outside") }) else { return }
+    private func check(_ column: SourceColumn) throws {
+        let isThere = try read { database in
+            guard try database.hasTable("_import_outside") else { return false }
+            let sql = "SELECT EXISTS (SELECT 1 FROM _import_outside WHERE path = ?)"
+            return try Bool.fetchOne(database, sql: sql, arguments: [column.path]) ?? false
+        }
+        guard !isThere else { return }
         throw ImportError(
             .unknownAttribute,
             at: store,
-            "has no values outside of the records of its sources",
-            advice: "\(call: .sources) lists the sources."
+            "no source has a value outside of the records at \(column.path)",
+            advice: "\(call: .sources) lists the sources and, if asked, these values."
         )
     }
 

@@ -8,6 +8,9 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
+    /// True if there is none of them: asked of every string, in another module.
+    @inlinable package var isEmpty: Bool { rawValue == 0 }
+
     /// `2015-01-01T15:00:00Z`, in UTC in any spelling, with at most milliseconds: what a `date` gives back as the same instant.
     package static let utcInstant = StringFormats(rawValue: 1 << 0)
     /// A UUID in lower case.

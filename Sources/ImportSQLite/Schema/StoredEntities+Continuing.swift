@@ -122,9 +122,13 @@ extension StoredEntities {
 extension ColumnSample {
     /// The values of a column in the first and the last rows.
     init(of column: String, in table: String, order: String?, _ database: Database) throws {
-        let rows = "SELECT \(column.quotedIdentifier) AS v FROM \(table.quotedIdentifier) WHERE v IS NOT NULL"
-        let last = order.map { " UNION ALL SELECT * FROM (\(rows) ORDER BY \($0) DESC LIMIT 100)" } ?? ""
-        let values = try DatabaseValue.fetchAll(database, sql: "SELECT * FROM (\(rows) LIMIT 100)\(last)")
+        // Not more rows than these are read, also where there is nothing but nulls.
+        func part(_ order: String) -> String {
+            let rows = "SELECT \(column.quotedIdentifier) AS v FROM \(table.quotedIdentifier)\(order) LIMIT 1000"
+            return "SELECT * FROM (SELECT v FROM (\(rows)) WHERE v IS NOT NULL LIMIT 100)"
+        }
+        let last = order.map { " UNION ALL " + part(" ORDER BY \($0) DESC") } ?? ""
+        let values = try DatabaseValue.fetchAll(database, sql: part("") + last)
         self.init(values.map { CoercedJSON($0) })
     }
 }

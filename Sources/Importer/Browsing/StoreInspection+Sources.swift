@@ -68,7 +68,7 @@ extension StoreInspection {
         }
     }
 
-    /// So many values outside of the records are looked at for people, and so many characters of a source are shown.
+    /// The number of values outside of the records that are read for the page, and of characters of each source that it shows.
     private static let mostShown = 500
 
     /// Where the source is that a job has come to.

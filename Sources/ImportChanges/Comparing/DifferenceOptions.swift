@@ -1,5 +1,6 @@
 import ImportEngine
 import ImportModel
+import ImportSources
 
 /// Options of a comparison of two stores.
 public struct DifferenceOptions: Sendable, Hashable {

@@ -67,6 +67,7 @@ extension MessageText.Setting {
         case .workers: ("--workers", "N")
         case .chunkDirectory: ("--chunks", "DIR")
         case .again: ("--again", nil)
+        case .replacesSources: ("--replace-source", nil)
         case .restart: ("--restart", nil)
         case .indexes: ("--index", "NAME")
         case .splitDirectory: ("--to", "DIR")

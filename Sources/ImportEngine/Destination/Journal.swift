@@ -33,6 +33,11 @@ package protocol JournalReader {
     /// - Parameter sources: those without a path have no such jobs.
     func forEachJob(withOneOf sources: [SourceDescription], _ body: (StoredJob) throws -> Bool) throws
 
+    /// Goes over the jobs that have a source that began with one of these bytes, the newest first, until `body` returns false.
+    ///
+    /// - Parameter fingerprints: as sources have them.
+    func forEachJob(beginningAsOneOf fingerprints: Set<String>, _ body: (StoredJob) throws -> Bool) throws
+
     /// True if a stream that began with these bytes was imported to its end.
     ///
     /// - Parameter fingerprint: as sources have it.
@@ -294,6 +299,14 @@ package struct JobStart {
         self.retry = retry
         self.makesChunkDirectory = makesChunkDirectory
     }
+}
+
+/// A source of a finished job as it is now: touched since, or moved.
+package struct SourceUpdate: Sendable {
+    package let job: Int64
+    /// Its index in the job.
+    package let source: Int
+    package let description: SourceDescription
 }
 
 /// A job that has its model now, or is begun without.

@@ -27,6 +27,16 @@ extension JournalReader {
         }
     }
 
+    package func forEachJob(
+        beginningAsOneOf fingerprints: Set<String>,
+        _ body: (StoredJob) throws -> Bool
+    ) throws {
+        for job in try jobs().reversed()
+        where job.sources.contains(where: { $0.description.fingerprint.map(fingerprints.contains) ?? false }) {
+            guard try body(job) else { return }
+        }
+    }
+
     package func hasFinishedStream(_ fingerprint: String) throws -> Bool {
         try jobs().contains { job in
             job.state == .finished

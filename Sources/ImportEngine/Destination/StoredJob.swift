@@ -89,6 +89,8 @@ package struct StoredJob: Sendable {
     package var sources: [Source]
     /// What was given for its sources, with absolute paths, where folders or patterns are among it; else nil.
     package var given: [String]?
+    /// What is known now of sources of earlier jobs, to be kept when it begins.
+    package var updates: [SourceUpdate] = []
     /// The model that it imports with; nil until it is inferred.
     package var model: ModelDescription?
     /// True if an inferred model was inferred from all records, and not only from those before a fault.

@@ -8,9 +8,15 @@ extension JobPlanner {
 
     /// Looks at the beginning of each source.
     ///
-    /// - Parameter known: what the store has of entities.
+    /// - Parameters:
+    ///   - entities: those of other sources that were given, which the store has already.
+    ///   - known: what the store has of entities.
     /// - Throws: `ImportError` when a source cannot be read, or its records cannot be found.
-    package func shapes(of sources: [SourceDescription], known: Known = { _ in [:] }) throws -> [Shaped] {
+    package func shapes(
+        of sources: [SourceDescription],
+        beside entities: [String] = [],
+        known: Known = { _ in [:] }
+    ) throws -> [Shaped] {
         let asked = askedPaths
         var stored = try asked.isEmpty ? known(sources.compactMap { entity(of: $0) }) : [:]
         var looks = try sources.map { source in
@@ -34,8 +40,13 @@ extension JobPlanner {
         let isGrouped = options.entity == nil && options.model == nil
         if asked.isEmpty { try compare(&looks, stored, byDocument: isGrouped) }
         guard isGrouped else { return try shaped(looks) }
+        let others = entities.isEmpty ? [:] : try known(entities)
+        /// The entity of records of a kind that other sources have.
+        func other(_ kind: SourceKinds.Kind) -> String? {
+            entities.first { others[$0.asciiLowercased]?.areLike(kind) ?? false }
+        }
         var kinds = SourceKinds(of: looks.map(\.records))
-        var names = KindNames(of: kinds, sources)
+        var names = KindNames(of: kinds, sources, other: other)
         if asked.isEmpty {
             stored = try known(
                 names.names.compactMap(\.self) + kinds.kinds.compactMap { SourceNames.lastKey(of: $0.path) }
@@ -43,7 +54,9 @@ extension JobPlanner {
             if !stored.isEmpty {
                 try compare(&looks, kinds, names, stored)
                 kinds = SourceKinds(of: looks.map(\.records))
-                names = KindNames(of: kinds, sources) { stored[$0.asciiLowercased]?.areLike($1) ?? false }
+                names = KindNames(of: kinds, sources, other: other) {
+                    stored[$0.asciiLowercased]?.areLike($1) ?? false
+                }
             }
         }
         for (name, other) in names.renamed {

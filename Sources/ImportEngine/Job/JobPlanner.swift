@@ -43,10 +43,16 @@ package struct JobPlanner {
 
     /// Works out a job.
     ///
-    /// - Parameter known: what the store has of the sources' entities, by their names in lower case.
+    /// - Parameters:
+    ///   - entities: those of other sources that were given, which the store has already.
+    ///   - known: what the store has of the sources' entities, by their names in lower case.
     /// - Throws: `ImportError` when a source cannot be read, or its records cannot be found or named.
-    package func plan(_ descriptions: [SourceDescription], known: Known = { _ in [:] }) throws -> Plan {
-        let shaped = try shapes(of: descriptions, known: known)
+    package func plan(
+        _ descriptions: [SourceDescription],
+        beside entities: [String] = [],
+        known: Known = { _ in [:] }
+    ) throws -> Plan {
+        let shaped = try shapes(of: descriptions, beside: entities, known: known)
         let sources = try sources(of: shaped.map { ($0.description, $0.shape, $0.entities) })
         var open: [Int: SourceStream] = [:]
         for (index, source) in shaped.enumerated() { open[index] = source.open }

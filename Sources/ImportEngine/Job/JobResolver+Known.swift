@@ -1,12 +1,12 @@
 import ImportModel
 import ImportSources
 
-/// Without an identifier, records that are imported twice are there twice.
+/// What is in already is not imported a second time.
 extension JobResolver {
-    /// Makes sure that no source is given twice, and that no other import with the same options has one of them.
+    /// Makes sure that no source is given twice.
     ///
     /// - Throws: `ImportError` with `.usage`.
-    func checkNew(_ descriptions: [SourceDescription], takesChunks: Bool) throws {
+    func checkGivenOnce(_ descriptions: [SourceDescription]) throws {
         var given: Set<String> = []
         for source in descriptions {
             guard let key = source.key, !given.insert(key).inserted else { continue }
@@ -17,57 +17,97 @@ extension JobResolver {
                 advice: "Give it once, or \(.again) to import its records each time."
             )
         }
-        var known: Set<String> = []
-        try journal.forEachJob(withOneOf: descriptions) { job in
-            guard job.retry == nil, job.change == nil, !job.isEnded,
-                differences(from: job, takesChunks: takesChunks).isEmpty, try !journal.isUndone(job.id)
-            else { return true }
-            let own = given.intersection(job.sources.compactMap(\.description.key))
-            guard job.state == .finished else {
-                throw ImportError(
-                    .jobUnfinished,
-                    at: store,
-                    "the import of \(Self.list(job.sources.map(\.description))) is not finished, and has "
-                        + "\(Self.list(descriptions.filter { $0.key.map(own.contains) ?? false })) among its sources",
-                    advice: "Finish it with \(call: .resuming(store: store)), then give what is new; "
-                        + "\(.again) imports all of it."
-                )
-            }
-            guard !job.isIdentified else { return true }
-            for source in job.sources {
-                guard let key = source.description.key, own.contains(key), !known.contains(key) else { continue }
-                if try journal.presence(of: job, entities: source.entities) != .gone { known.insert(key) }
-            }
-            return known != given
+    }
+
+    /// True if all sources of an unfinished import of the same options are given, and perhaps others.
+    func isAmong(_ descriptions: [SourceDescription], _ job: StoredJob) -> Bool {
+        guard job.retry == nil, job.change == nil, differences(from: job, takesChunks: false).isEmpty else {
+            return false
         }
-        guard !known.isEmpty else { return }
-        let new = descriptions.filter { !($0.key.map(known.contains) ?? false) }
-        let advice: MessageText =
-            new.isEmpty
-            ? "\(.again) imports all of it once more."
-            : "Give only what is new (\(Self.list(new))), or \(.again) to import all of it."
-        throw ImportError(
-            .alreadyImported,
-            at: store,
-            "has \(Self.list(descriptions.filter { $0.key.map(known.contains) ?? false })) already, from another import",
-            advice: advice
-        )
+        let given = Set(descriptions.compactMap(\.key))
+        return job.sources.allSatisfy { $0.description.key.map(given.contains) ?? false }
+    }
+
+    /// Makes sure that no unfinished import with the same options has one of the sources, and others that are not given.
+    ///
+    /// - Throws: `ImportError` with `.usage`.
+    func checkUnfinished(_ descriptions: [SourceDescription], _ unfinished: [StoredJob]) throws {
+        for job in unfinished
+        where job.retry == nil && job.change == nil && differences(from: job, takesChunks: false).isEmpty {
+            let own = Set(job.sources.compactMap(\.description.key))
+            let both = descriptions.filter { $0.key.map(own.contains) ?? false }
+            guard !both.isEmpty else { continue }
+            throw ImportError(
+                .jobUnfinished,
+                at: store,
+                "the import of \(Self.list(job.sources.map(\.description))) is not finished, and has "
+                    + "\(Self.list(both)) among its sources",
+                advice: "Finish it with \(call: .resuming(store: store)), then give what is new; "
+                    + "\(.again) imports all of it."
+            )
+        }
+    }
+
+    /// What the store has of the sources, as far as it was imported from where this import would find it, into the same entities.
+    ///
+    /// - Throws: `ImportError`, also where a source has changed and its records cannot be merged.
+    func knownSources(_ descriptions: [SourceDescription]) throws -> KnownSources {
+        let check = SourceCheck(opener: planner.opener, interruption: planner.interruption)
+        return try KnownSources(of: descriptions, in: store, journal, check, replaces: run.replacesSources) {
+            job,
+            source in
+            let before = job.options
+            guard before.skip == options.skip, before.limit == options.limit, before.records == options.records,
+                (before.model == nil) == (options.model == nil)
+            else { return false }
+            if let model = options.model {
+                let names = Set(model.entities.map { BytewiseString($0.name) })
+                guard source.entities.allSatisfy({ names.contains(BytewiseString($0)) }) else { return false }
+            }
+            return before.entity == options.entity || options.entity.map { source.entities == [$0] } ?? false
+        }
+    }
+
+    /// Works out what is to be imported of the sources.
+    ///
+    /// - Parameters:
+    ///   - known: what the store has of them; nil where all of them are to be imported.
+    ///   - replacing: a job whose place is taken.
+    func plan(
+        _ descriptions: [SourceDescription],
+        _ known: KnownSources?,
+        replacing: StoredJob?
+    ) throws -> JobPlanner.Plan {
+        guard let known else {
+            return try planner.plan(descriptions) { try self.known(of: $0, excluding: replacing?.id) }
+        }
+        var (new, places) = ([SourceDescription](), [Int]())
+        var sources: [(place: Int, source: StoredJob.Source)] = []
+        for (place, answer) in known.answers.enumerated() {
+            var source = descriptions[place]
+            switch answer {
+            case .known: continue
+            case .grown(let part): sources.append((place, part))
+            case .new, .changed:
+                if case .changed(let job) = answer { source.replaces = job }
+                new.append(source)
+                places.append(place)
+            }
+        }
+        var open: [Int: SourceStream] = [:]
+        if !new.isEmpty {
+            let plan = try planner.plan(new, beside: known.entities) { try self.known(of: $0, excluding: nil) }
+            sources += zip(places, plan.sources).map { ($0, $1) }
+            for (index, stream) in plan.open { open[places[index]] = stream }
+        }
+        sources.sort { $0.place < $1.place }
+        let streams = sources.enumerated().compactMap { index, source in open[source.place].map { (index, $0) } }
+        return JobPlanner.Plan(sources: sources.map(\.source), open: Dictionary(uniqueKeysWithValues: streams))
     }
 
     /// The names of the first sources, and how many more there are.
     static func list(_ sources: [SourceDescription]) -> String {
         let names = sources.prefix(5).map(\.displayName).joined(separator: ", ")
         return sources.count > 5 ? "\(names) and \(sources.count - 5) more" : names
-    }
-}
-
-extension StoredJob {
-    /// True if the objects of all its records have identifiers, so that they are merged when they come again.
-    fileprivate var isIdentified: Bool {
-        guard let model else { return false }
-        let hierarchy = EntityHierarchy(model.entities)
-        return sources.flatMap(\.entities).allSatisfy { name in
-            hierarchy.index(of: name).map { !hierarchy.identifier(of: $0).isEmpty } ?? false
-        }
     }
 }

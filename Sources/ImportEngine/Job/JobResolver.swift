@@ -79,11 +79,14 @@ package struct JobResolver {
                 || job.state != .finished && given != nil && job.given == given
         }
         let takesChunks = chunks != nil
+        if !takesChunks, !run.again { try checkGivenOnce(descriptions) }
         let isStream = !takesChunks && !descriptions.allSatisfy(\.isRepeatable)
         // Another stream may be imported beside one that stopped.
         // An archive that broke off may have more members by now.
         let unfinished = try journal.unfinishedJobs()
-        let began = unfinished.last { $0.hasBegun(descriptions) && !takesChunks }
+        let began = unfinished.last { job in
+            !takesChunks && (job.hasBegun(descriptions) || isAmong(descriptions, job))
+        }
         if let open = unfinished.last(where: isSame) ?? began, !(isStream && run.again) {
             guard !run.again else {
                 throw ImportError(
@@ -107,18 +110,30 @@ package struct JobResolver {
             }
             return try begin(descriptions, given: given, chunks, replacing: open)
         }
-        if !run.again, let done = try finished(descriptions, takesChunks: takesChunks, where: isSame) {
-            // What is in already is judged by what is there.
-            let presence = try journal.presence(of: done, entities: nil)
-            if presence != .gone {
-                try checkUnchanged(done, descriptions)
-                try checkIndexes(of: done)
-                return .nothing(done, isPartial: presence == .partial)
+        if let chunks {
+            if !run.again, let done = try finished(descriptions, where: isSame) {
+                // What is in already is judged by what is there.
+                let presence = try journal.presence(of: done, entities: nil)
+                if presence != .gone {
+                    try checkUnchanged(done, descriptions)
+                    try checkIndexes(of: done)
+                    return .nothing(done, isPartial: presence == .partial)
+                }
             }
-        } else if !run.again {
-            try checkNew(descriptions, takesChunks: takesChunks)
+            return try begin(descriptions, given: given, chunks, replacing: nil)
         }
-        return try begin(descriptions, given: given, chunks, replacing: nil)
+        guard !run.again, options.mirror == nil else {
+            return try begin(descriptions, given: given, nil, replacing: nil)
+        }
+        try checkUnfinished(descriptions, unfinished)
+        let known = try knownSources(descriptions)
+        guard let last = known.job else { return try begin(descriptions, given: given, nil, replacing: nil) }
+        known.lines.forEach(planner.announce)
+        if known.answers.allSatisfy({ if case .known = $0 { true } else { false } }) {
+            try checkIndexes(of: last)
+            return .nothing(last, isPartial: known.isPartial)
+        }
+        return try begin(descriptions, given: given, nil, known, replacing: nil)
     }
 
     /// Says that a folder has files that it did not have when the import began.
@@ -129,16 +144,11 @@ package struct JobResolver {
         planner.announce("not imported, as they were added after this import began: \(Self.list(new))")
     }
 
-    /// The last import of these sources with the same options, as far as it is finished and not undone.
-    private func finished(
-        _ descriptions: [SourceDescription],
-        takesChunks: Bool,
-        where isSame: (StoredJob) -> Bool
-    ) throws -> StoredJob? {
-        // Standard input is another stream each time; and other options make another import.
+    /// The last import of chunks of these sources with the same options, as far as it is finished and not undone.
+    private func finished(_ descriptions: [SourceDescription], where isSame: (StoredJob) -> Bool) throws -> StoredJob? {
         guard let first = descriptions.first, descriptions.allSatisfy(\.isRepeatable) else { return nil }
         return try journal.lastJob(withOneOf: [first]) { job in
-            try job.state == .finished && isSame(job) && differences(from: job, takesChunks: takesChunks).isEmpty
+            try job.state == .finished && isSame(job) && differences(from: job, takesChunks: true).isEmpty
                 && !job.isEnded && !journal.isUndone(job.id)
         }
     }
@@ -222,6 +232,7 @@ package struct JobResolver {
         _ sources: [SourceDescription],
         given: [String]?,
         _ chunks: ChunkSource?,
+        _ known: KnownSources? = nil,
         replacing: StoredJob?
     ) throws -> Decision {
         let plan: JobPlanner.Plan
@@ -237,7 +248,7 @@ package struct JobResolver {
             }
             plan = JobPlanner.Plan(sources: try planner.plan(chunks), open: [:])
         } else {
-            plan = try planner.plan(sources) { try known(of: $0, excluding: replacing?.id) }
+            plan = try self.plan(sources, known, replacing: replacing)
             try checkStream(plan.sources)
             try checkTables(of: plan.sources)
         }
@@ -251,7 +262,9 @@ package struct JobResolver {
             chunkDirectory: try chunks?.directory.path ?? freeDirectory(besides: replacing?.id)
         )
         job.given = given
-        job.keepsUndo = run.keepsUndo || options.mirror != nil
+        job.updates = known?.updates ?? []
+        job.keepsUndo =
+            run.keepsUndo || options.mirror != nil || plan.sources.contains { $0.description.replaces != nil }
         try checkContinuing(job, replacing: replacing)
         return .begin(job, open: plan.open, replacing: replacing)
     }

@@ -26,6 +26,68 @@ package struct SourceCheck {
         now.size == before.size && now.modified == before.modified
     }
 
+    /// How a source compares with what was read of one before.
+    package enum Comparison: Equatable {
+        /// It has the same bytes, as far as they were wanted.
+        case same
+        /// It begins with the same bytes, and other values follow.
+        case longer(SourceDescription.EarlierPart)
+        case other
+    }
+
+    /// Compares a source with what a finished job has read of one.
+    ///
+    /// - Parameters:
+    ///   - now: what it is now.
+    ///   - index: the other source's index in the job.
+    /// - Throws: `ImportError` when the source cannot be opened.
+    package func compare(
+        _ now: SourceDescription,
+        with job: StoredJob,
+        source index: Int,
+        _ journal: any JournalReader
+    ) throws -> Comparison {
+        let before = job.sources[index]
+        let committed = try journal.committed(of: job, source: index)
+        var ranges = committed.ranges
+        if let earlier = before.description.earlier {
+            ranges.insert(HashedRange(firstByte: 0, endByte: earlier.end.byteOffset, hash: earlier.hash), at: 0)
+        }
+        let stream = try opener.open(now, interruption: interruption)
+        if ranges.isEmpty {
+            var next: [UInt8] = [0]
+            return try stream.read(into: &next) == 0 ? .same : .other
+        }
+        let whole = XXH3Hasher()
+        let prefix = SourcePrefix(byteOffset: stream.offset, lineBreaks: 0, lineStart: 0)
+        var last = UInt8(ascii: "\n")
+        do {
+            for range in ranges {
+                prefix.resetHash()
+                let isThere = try read(stream, upTo: range.endByte) { bytes in
+                    whole.update(UnsafeRawBufferPointer(bytes))
+                    if let base = bytes.baseAddress { prefix.advance(base, bytes.count) }
+                    last = bytes.last ?? last
+                }
+                guard isThere, prefix.digest == range.hash else { return .other }
+            }
+            if committed.hasReachedLimit { return .same }
+            var next: [UInt8] = [0]
+            guard try stream.read(into: &next) > 0 else { return .same }
+            guard before.shape.fault == nil, canGoOn(before.shape.layout, after: last, with: next[0]) else {
+                return .other
+            }
+        } catch let error as ImportError where error.code == .badInput {
+            return .other
+        }
+        var end = SplitPosition.start
+        (end.byteOffset, end.lineBreaks, end.lineStart) = (prefix.byteOffset, prefix.lineBreaks, prefix.lineStart)
+        // A header row was the first; what was to be skipped is passed.
+        let isCounted = job.options.skip > 0 || before.shape.headers != nil
+        if isCounted { end.recordsBefore = before.shape.paths.map { _ in 1 << 52 } }
+        return .longer(SourceDescription.EarlierPart(job: job.id, end: end, hash: whole.digest))
+    }
+
     /// True if a source has the very bytes that a finished job has read of it.
     ///
     /// - Parameters:
@@ -36,15 +98,13 @@ package struct SourceCheck {
         as job: StoredJob,
         source index: Int,
         _ journal: any JournalReader
-    ) throws -> Bool {
-        let committed = try journal.committed(of: job, source: index)
-        let stream = try opener.open(now, interruption: interruption)
-        do {
-            try verify(stream, now.name, committed.ranges, upTo: committed.ranges.last?.endByte ?? 0)
-            if !committed.hasReachedLimit { try verifyEnd(of: stream, now.name) }
-            return true
-        } catch let error as ImportError where error.code == .badInput {
-            return false
+    ) throws -> Bool { try compare(now, with: job, source: index, journal) == .same }
+
+    /// True if a value ended between two bytes, and another one may begin.
+    private func canGoOn(_ layout: SourceShape.Layout, after last: UInt8, with next: UInt8) -> Bool {
+        switch layout {
+        case .lines: last == 0x0A || next == 0x0A || next == 0x0D
+        case .stream: ByteScan.isSpace(last) || ByteScan.isSpace(next) || next == 0x1E || "}]".utf8.contains(last)
         }
     }
 
@@ -88,14 +148,24 @@ package struct SourceCheck {
 
     private func hash(_ stream: SourceStream, upTo end: Int64) throws -> String? {
         let hasher = XXH3Hasher()
+        let isThere = try read(stream, upTo: end) { hasher.update(UnsafeRawBufferPointer($0)) }
+        return isThere ? hasher.digest : nil
+    }
+
+    /// - Returns: false where the stream ends before.
+    private func read(
+        _ stream: SourceStream,
+        upTo end: Int64,
+        _ body: (UnsafeBufferPointer<UInt8>) -> Void
+    ) throws -> Bool {
         var block = [UInt8](repeating: 0, count: 256 << 10)
         while stream.offset < end {
             let wanted = min(Int64(256 << 10), end - stream.offset)
             if block.count != Int(wanted) { block = [UInt8](repeating: 0, count: Int(wanted)) }
             let count = try stream.read(into: &block)
-            guard count > 0 else { return nil }
-            block.withUnsafeBytes { hasher.update(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+            guard count > 0 else { return false }
+            block.withUnsafeBufferPointer { body(UnsafeBufferPointer(rebasing: $0[..<count])) }
         }
-        return hasher.digest
+        return true
     }
 }

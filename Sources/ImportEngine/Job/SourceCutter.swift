@@ -67,6 +67,7 @@ package struct SourceCutter {
         _ onSealed: @escaping (SealedChunk) throws -> Void
     ) throws -> ImportError? {
         let source = sources[index]
+        if start.position == .start, let earlier = source.description.earlier { start.position = earlier.end }
         let stream = try open ?? openSource(source, at: start.position.byteOffset)
         var ordinal = start.firstOrdinal
         var names = Set(start.outsideNames)

@@ -64,7 +64,7 @@ package struct SourceVerification {
         guard index <= marker.source, marker.bytes > 0 else { return }
         let committed = try run.journal.committed(of: run.job, source: index)
         let ranges = committed.ranges
-        let stream = try run.context.opener.open(now, interruption: run.context.interruption)
+        let stream = try open(now)
         do {
             try check.verify(stream, now.name, ranges, upTo: ranges.last?.endByte ?? 0)
             if index < marker.source, !committed.hasReachedLimit { try check.verifyEnd(of: stream, now.name) }
@@ -75,6 +75,15 @@ package struct SourceVerification {
         }
         // Where records are imported again, no worker compares those of the chunk that is imported in part.
         if isModelStale, index == marker.source, marker.chunkRecords > 0 { try verifyPart(now, index, marker) }
+    }
+
+    /// Opens a source where the job's part of it begins, before which it has to be as it was.
+    private func open(_ source: SourceDescription) throws -> SourceStream {
+        let stream = try run.context.opener.open(source, interruption: run.context.interruption)
+        guard let earlier = source.earlier else { return stream }
+        let end = earlier.end.byteOffset
+        try check.verify(stream, source.name, [HashedRange(firstByte: 0, endByte: end, hash: earlier.hash)], upTo: end)
+        return stream
     }
 
     /// Thrown to end a split after its first chunk.
@@ -135,7 +144,7 @@ package struct SourceVerification {
         }
         let needsAll = run.job.retry != nil || (run.job.options.model == nil && run.job.model != nil)
         guard isWhole || !needsAll else { return false }
-        let stream = try run.context.opener.open(now, interruption: run.context.interruption)
+        let stream = try open(now)
         do {
             try check.verify(stream, now.name, ranges, upTo: end ?? 0)
             if isWhole, !committed.hasReachedLimit { try check.verifyEnd(of: stream, now.name) }

@@ -22,6 +22,7 @@ final class PGJournal: PGJournalReader, Journal {
             }
             if let replaced = beginning.replaced { try remove(replaced, connection) }
             try job.enroll(in: connection, host: store.host, indexes: beginning.indexes)
+            try save(job.updates, connection)
             var messages: [MessageText] = []
             if let model = job.model {
                 messages = try adopt(model, by: &job, beginning.transformers, isFinal: true, connection)
@@ -35,6 +36,22 @@ final class PGJournal: PGJournalReader, Journal {
         }
         if let replaced = beginning.replaced { ReplayFolder.remove(of: replaced) }
         return begun
+    }
+
+    /// Keeps what is known now of sources of earlier jobs.
+    private func save(_ updates: [SourceUpdate], _ connection: PGConnection) throws {
+        for update in updates {
+            _ = try connection.execute(
+                """
+                UPDATE _import_job SET sources = jsonb_set(sources::jsonb, ARRAY[$2, 'description'], $3::jsonb)::text
+                WHERE id = $1
+                """,
+                [
+                    .integer(update.job), .text(String(update.source)),
+                    .text(try BookkeepingJSON.encode(update.description)),
+                ]
+            )
+        }
     }
 
     private func unsupported(_ what: MessageText) -> ImportError {

@@ -5,6 +5,31 @@ import ImportSources
 
 /// What the store knows of its jobs' sources.
 extension StoredJob {
+    /// The numbers of the jobs that have a source that began with one of these bytes, the newest first.
+    static func numbers(beginningAsOneOf fingerprints: Set<String>, _ database: Database) throws -> [Int64] {
+        guard !fingerprints.isEmpty, try database.hasTable("_import_source") else { return [] }
+        return try Int64.fetchAll(
+            database,
+            sql: """
+                SELECT DISTINCT job FROM _import_source WHERE json_extract(description, '$.fingerprint')
+                    IN (SELECT value FROM json_each(?)) ORDER BY job DESC
+                """,
+            arguments: [try BookkeepingJSON.encode(fingerprints.sorted())]
+        )
+    }
+
+    /// Keeps what is known now of sources of earlier jobs.
+    static func save(_ updates: [SourceUpdate], _ database: Database) throws {
+        for update in updates {
+            try database.execute(
+                sql: "UPDATE _import_source SET key = ?, description = ? WHERE job = ? AND position = ?",
+                arguments: [
+                    update.description.key, try BookkeepingJSON.encode(update.description), update.job, update.source,
+                ]
+            )
+        }
+    }
+
     /// True if a stream that began with these bytes was imported to its end.
     static func hasFinishedStream(_ fingerprint: String, _ database: Database) throws -> Bool {
         guard try database.hasTable("_import_source") else { return false }

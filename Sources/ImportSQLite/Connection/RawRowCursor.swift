@@ -3,7 +3,7 @@ import GRDBSQLite
 import ImportEngine
 import ImportModel
 
-import struct ImportEngine.Record
+import struct ImportSources.Record
 
 /// A query whose rows are read where SQLite has them, through its C functions (`sqlite3_step`, `sqlite3_column_*`).
 ///

@@ -2,7 +2,7 @@ import GRDB
 import ImportEngine
 import ImportModel
 
-import struct ImportEngine.Record
+import struct ImportSources.Record
 
 /// A statement or a part of one, with the values that are bound to it.
 package struct SQLFragment: Sendable {

@@ -50,9 +50,18 @@ extension SQLiteJournalReader {
         withOneOf sources: [SourceDescription],
         _ body: (StoredJob) throws -> Bool
     ) throws {
-        for number in try readIfThere({ try StoredJob.numbers(withOneOf: sources, $0) }) ?? [] {
-            guard let job = try job(number), try body(job) else { return }
-        }
+        try forEachJob(readIfThere { try StoredJob.numbers(withOneOf: sources, $0) } ?? [], body)
+    }
+
+    package func forEachJob(
+        beginningAsOneOf fingerprints: Set<String>,
+        _ body: (StoredJob) throws -> Bool
+    ) throws {
+        try forEachJob(readIfThere { try StoredJob.numbers(beginningAsOneOf: fingerprints, $0) } ?? [], body)
+    }
+
+    private func forEachJob(_ numbers: [Int64], _ body: (StoredJob) throws -> Bool) throws {
+        for number in numbers { guard let job = try job(number), try body(job) else { return } }
     }
 
     package func hasFinishedStream(_ fingerprint: String) throws -> Bool {

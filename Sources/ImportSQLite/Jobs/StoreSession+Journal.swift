@@ -22,6 +22,7 @@ extension StoreSession: Journal {
             try beginning.replacedChunks?.save(database)
             if let reset = try beginning.replaced?.remove(database) { merges.append(reset) }
             try job.insert(database)
+            try StoredJob.save(job.updates, database)
             if let model = job.model {
                 let adopted = try job.adopt(model, beginning.transformers, database, store: store)
                 merges += adopted.merges

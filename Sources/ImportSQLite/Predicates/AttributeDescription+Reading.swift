@@ -1,6 +1,7 @@
 import Foundation
 import ImportEngine
 import ImportModel
+import ImportSources
 
 extension AttributeDescription {
     /// A stored value as JSON: booleans as `true` and `false`, decimals with all their digits, binaries in their format, bitfields as

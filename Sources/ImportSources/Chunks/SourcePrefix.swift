@@ -1,24 +1,24 @@
 /// What is known of a source up to some byte of it: the hash since its chunk began, and the lines since the source began.
-final class SourcePrefix {
+package final class SourcePrefix {
     /// Everything before this byte of the source is accounted for.
-    private(set) var byteOffset: Int64
+    package private(set) var byteOffset: Int64
     /// Line breaks (LF) before it.
-    private(set) var lineBreaks: Int64
+    package private(set) var lineBreaks: Int64
     /// Where the line that holds it begins.
-    private(set) var lineStart: Int64
+    package private(set) var lineStart: Int64
     private let hasher = XXH3Hasher()
 
-    init(byteOffset: Int64, lineBreaks: Int64, lineStart: Int64) {
+    package init(byteOffset: Int64, lineBreaks: Int64, lineStart: Int64) {
         self.byteOffset = byteOffset
         self.lineBreaks = lineBreaks
         self.lineStart = lineStart
     }
 
     /// The hash of what was accounted for since the last `resetHash`, in hexadecimal.
-    var digest: String { hasher.digest }
+    package var digest: String { hasher.digest }
 
     /// Goes on by the `count` bytes that come next.
-    func advance(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
+    package func advance(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
         hasher.update(UnsafeRawBufferPointer(start: bytes, count: count))
         let breaks = ByteScan.countLineBreaks(bytes, count)
         if breaks > 0 {
@@ -39,7 +39,7 @@ final class SourcePrefix {
     }
 
     /// Begins a new chunk's hash.
-    func resetHash() {
+    package func resetHash() {
         hasher.reset()
     }
 

@@ -16,14 +16,21 @@ package struct KindNames {
     /// - Parameters:
     ///   - kinds: those of all sources.
     ///   - sources: all sources.
+    ///   - other: the entity of records of a kind that other sources have; nil for none.
     ///   - isKnown: whether the store has such an entity with records of a kind.
     package init(
         of kinds: SourceKinds,
         _ sources: [SourceDescription],
+        other: (SourceKinds.Kind) -> String? = { _ in nil },
         isKnown: (String, SourceKinds.Kind) -> Bool = { _, _ in false }
     ) {
         var taken: Set<String> = []
         for kind in kinds.kinds {
+            if let name = other(kind) {
+                names.append(name)
+                taken.insert(name.asciiLowercased)
+                continue
+            }
             let isOneOfSeveral = kind.sources.contains { kinds.kindsOfSources[$0].count > 1 }
             guard let wanted = Self.name(of: kind, kind.sources.map { sources[$0] }, isOneOfSeveral, isKnown) else {
                 names.append(nil)

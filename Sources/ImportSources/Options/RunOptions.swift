@@ -19,6 +19,9 @@ public struct RunOptions: Sendable, Hashable {
     public var keepsChunks: Bool
     /// True if sources that are already imported are imported again.
     public var again: Bool
+    /// True if a source that has changed since it was imported replaces what its earlier version has inserted, where its records have no
+    /// identifier to be merged by.
+    public var replacesSources: Bool
     /// True if an interrupted job is restarted.
     public var restart: Bool
     /// SQLite's `synchronous` while importing.
@@ -53,6 +56,7 @@ public struct RunOptions: Sendable, Hashable {
         chunkDirectory: String? = nil,
         keepsChunks: Bool = false,
         again: Bool = false,
+        replacesSources: Bool = false,
         restart: Bool = false,
         durability: Durability = .normal,
         indexes: [[String]] = [],
@@ -65,6 +69,7 @@ public struct RunOptions: Sendable, Hashable {
         self.chunkDirectory = chunkDirectory
         self.keepsChunks = keepsChunks
         self.again = again
+        self.replacesSources = replacesSources
         self.restart = restart
         self.durability = durability
         self.indexes = indexes

@@ -22,6 +22,26 @@ package struct SourceDescription: Sendable, Hashable, Codable {
     package var fingerprint: String?
     /// How its text is encoded, as the job or its first bytes say; nil for UTF-8, and before it was looked into.
     package var encoding: String?
+    /// What an earlier job has imported of it, where this one goes on; nil for nothing.
+    package var earlier: EarlierPart?
+    /// The job that has imported an earlier version of it, whose rows go when this one is imported; nil for none.
+    package var replaces: Int64?
+
+    /// The beginning of a source that has grown since it was imported.
+    package struct EarlierPart: Sendable, Hashable, Codable {
+        /// The job that has imported it.
+        package let job: Int64
+        /// Where its last record ends.
+        package let end: SplitPosition
+        /// XXH3-64 of all bytes before that, in hexadecimal.
+        package let hash: String
+
+        package init(job: Int64, end: SplitPosition, hash: String) {
+            self.job = job
+            self.end = end
+            self.hash = hash
+        }
+    }
 
     package init(
         name: String,
@@ -46,7 +66,9 @@ package struct SourceDescription: Sendable, Hashable, Codable {
     }
 
     /// True if it can be one, where it was read from somewhere.
-    package var isSound: Bool { (0...(1 << 53)).contains(size ?? 0) && path?.isEmpty != true }
+    package var isSound: Bool {
+        (0...(1 << 53)).contains(size ?? 0) && path?.isEmpty != true && earlier?.end.isSound != false
+    }
 
     /// True if the source can be read a second time.
     package var isRepeatable: Bool { path != nil }
@@ -64,8 +86,10 @@ package struct SourceDescription: Sendable, Hashable, Codable {
         return source
     }
 
-    /// Its length in bytes, where that is known before it is read.
-    package var plainSize: Int64? { isCompressed || encoding != nil ? nil : size }
+    /// How many bytes of it are to be read, where that is known before they are.
+    package var plainSize: Int64? {
+        isCompressed || encoding != nil ? nil : size.map { max(0, $0 - (earlier?.end.byteOffset ?? 0)) }
+    }
 }
 
 extension [SourceDescription] {

@@ -40,6 +40,7 @@ extension MessageText {
         case workers
         case chunkDirectory
         case again
+        case replacesSources
         case restart
         case indexes
         /// The directory that a split writes its chunks to.

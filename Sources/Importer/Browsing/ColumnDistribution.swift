@@ -5,7 +5,7 @@ import ImportModel
 import ImportSQLite
 import ImportSources
 
-import struct ImportEngine.Record
+import struct ImportSources.Record
 
 /// How the values of an attribute are distributed, by a look at all rows or at some from everywhere.
 package struct ColumnDistribution: Sendable {

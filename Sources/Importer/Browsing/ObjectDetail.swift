@@ -4,7 +4,7 @@ import ImportModel
 import ImportSQLite
 import ImportSources
 
-import struct ImportEngine.Record
+import struct ImportSources.Record
 
 /// One object in full, and which objects its relationships lead to.
 package struct ObjectDetail: Sendable {

@@ -3,7 +3,7 @@ import ImportEngine
 import ImportModel
 import ImportSources
 
-import struct ImportEngine.Record
+import struct ImportSources.Record
 
 /// Some records of an entity for somebody who looks through them, and where the next ones are.
 package struct RecordPage: Sendable {

@@ -4,7 +4,7 @@ import ImportModel
 import ImportSQLite
 import ImportSources
 
-import struct ImportEngine.Record
+import struct ImportSources.Record
 
 /// The records with one value of an attribute, and where they begin.
 package struct RecordSection: Sendable {

@@ -5,7 +5,7 @@ import ImportModel
 import ImportSQLite
 import ImportSources
 
-import struct ImportEngine.Record
+import struct ImportSources.Record
 
 /// Where a row's own record is in its source.
 package struct SourceRecordLocation: Sendable, Hashable {

@@ -3,7 +3,7 @@ import ImportEngine
 import ImportModel
 import ImportSQLite
 
-import struct ImportEngine.Record
+import struct ImportSources.Record
 
 /// Writes rows as JSON objects, each with the objects that its relationships lead to.
 struct JSONObjectWriter: Sendable {

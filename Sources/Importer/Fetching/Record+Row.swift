@@ -2,7 +2,7 @@ import GRDB
 import ImportEngine
 import ImportSQLite
 
-import struct ImportEngine.Record
+import struct ImportSources.Record
 
 extension Record {
     /// Takes a row whose first column is the row id, then the attributes' values, then what related objects are found by.

@@ -3,7 +3,7 @@ import ImportEngine
 import ImportModel
 import ImportSQLite
 
-import struct ImportEngine.FetchRequest
+import struct ImportSources.FetchRequest
 
 /// Reads the records of a request one page after the other, each in a short transaction of its own.
 ///

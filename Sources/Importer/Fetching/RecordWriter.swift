@@ -3,7 +3,7 @@ import ImportEngine
 import ImportModel
 import ImportSQLite
 
-import struct ImportEngine.Record
+import struct ImportSources.Record
 
 /// Writes records in one of the formats.
 package struct RecordWriter {

@@ -2,7 +2,7 @@ import GRDB
 import ImportEngine
 import ImportModel
 
-import struct ImportEngine.Record
+import struct ImportSources.Record
 
 extension RecordView {
     /// What is made of the request and the entity that it is for.

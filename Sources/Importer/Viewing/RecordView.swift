@@ -5,7 +5,7 @@ import ImportSQLite
 import ImportSources
 import Synchronization
 
-import struct ImportEngine.FetchRequest
+import struct ImportSources.FetchRequest
 
 /// A sorted window on an entity's records, in sections, that is updated by merge notifications (after
 /// `NSFetchedResultsController`).

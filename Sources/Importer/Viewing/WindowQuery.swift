@@ -4,8 +4,8 @@ import ImportModel
 import ImportSQLite
 import ImportSources
 
-import struct ImportEngine.FetchRequest
-import struct ImportEngine.Record
+import struct ImportSources.FetchRequest
+import struct ImportSources.Record
 
 /// The statements by which a view reads.
 ///

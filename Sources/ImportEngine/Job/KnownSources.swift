@@ -1,0 +1,290 @@
+import Foundation
+import ImportModel
+import ImportSources
+
+/// What a store has already of the sources of an import, and what is to be imported of each.
+package struct KnownSources {
+    /// What is to be done with a source.
+    enum Answer {
+        /// All of it is imported.
+        case new
+        /// Nothing, as all of it is in.
+        case known
+        /// It is imported from the end of what is in, as a part of its own.
+        case grown(StoredJob.Source)
+        /// It has other content than what is in: its objects are merged, or replace the rows of a job.
+        case changed(replacing: Int64?)
+    }
+
+    /// A source as an import has read it.
+    private struct Known {
+        let job: StoredJob
+        let index: Int
+        var source: StoredJob.Source { job.sources[index] }
+    }
+
+    private let journal: any JournalReader
+    private let check: SourceCheck
+
+    /// By source, in their order.
+    private(set) var answers: [Answer]
+    /// The newest job that has brought something of them; nil for none.
+    private(set) var job: StoredJob?
+    /// True if some of the objects that they have brought are gone.
+    private(set) var isPartial = false
+    /// What is known of sources that are in: their files may have been touched, or moved.
+    private(set) var updates: [SourceUpdate] = []
+    /// What is to be said, a line for each kind of answer.
+    private(set) var lines: [MessageText] = []
+    /// The entities of sources of which something is in.
+    private(set) var entities: [String] = []
+    /// By job and entities, what is left of them.
+    private var presences: [String: JobPresence] = [:]
+
+    /// - Parameters:
+    ///   - sources: in the order in which they were given.
+    ///   - store: the store's name, for messages.
+    ///   - replaces: whether what an earlier version of a source has brought is to go.
+    ///   - isMeant: whether an import has brought of a source what this one would.
+    /// - Throws: `ImportError`, also where a source has changed and its objects cannot be merged.
+    init(
+        of sources: [SourceDescription],
+        in store: String,
+        _ journal: any JournalReader,
+        _ check: SourceCheck,
+        replaces: Bool,
+        isMeant: (StoredJob, StoredJob.Source) -> Bool
+    ) throws {
+        (self.journal, self.check) = (journal, check)
+        answers = sources.map { _ in .new }
+        let known = try find(sources, isMeant)
+        var others: [Int: Known] = [:]
+        var (untouched, same, grown) = ([String](), [String](), [String]())
+        for (index, source) in sources.enumerated() {
+            guard let before = source.key.flatMap({ known[$0] }) else { continue }
+            switch try compare(source, before) {
+            case nil:
+                pass(index, before)
+                untouched.append(source.displayName)
+            case .same:
+                pass(index, before)
+                update(source, before)
+                same.append(source.displayName)
+            case .longer(let part):
+                goOn(index, source, before, part)
+                grown.append(source.displayName)
+            case .other: others[index] = before
+            }
+        }
+        let moved = try findMoved(sources, &others, isMeant)
+        var (changed, merged, replaced) = ([SourceDescription](), [String](), [String]())
+        for (index, before) in others.sorted(by: { $0.key < $1.key }) {
+            meet(before)
+            if before.job.merges(before.source) {
+                answers[index] = .changed(replacing: nil)
+                merged.append(sources[index].displayName)
+            } else if replaces {
+                answers[index] = .changed(replacing: before.job.id)
+                replaced.append(sources[index].displayName)
+            } else {
+                changed.append(sources[index])
+            }
+        }
+        guard changed.isEmpty else { throw Self.haveChanged(changed, store) }
+        if !untouched.isEmpty { lines.append("\(Self.list(untouched)) in already") }
+        if !same.isEmpty { lines.append("\(Self.list(same, "has", "have")) not changed") }
+        lines += moved
+        if !grown.isEmpty { lines.append("\(Self.list(grown, "has", "have")) grown: what is new is imported") }
+        if !merged.isEmpty { lines.append("\(Self.list(merged, "has", "have")) changed: objects are merged") }
+        if !replaced.isEmpty {
+            lines.append("\(Self.list(replaced, "has", "have")) changed: the rows of the earlier version are replaced")
+        }
+    }
+
+    /// `a.json is`, `2 sources are`.
+    private static func list(_ names: [String], _ one: String = "is", _ several: String = "are") -> String {
+        names.count == 1 ? "\(names[0]) \(one)" : "\(names.count.grouped) sources \(several)"
+    }
+
+    private static func haveChanged(_ sources: [SourceDescription], _ store: String) -> ImportError {
+        ImportError(
+            .sourceChanged,
+            at: sources[0].name,
+            "has changed since it was imported into \(store)"
+                + (sources.count > 1 ? ", and so have \((sources.count - 1).grouped) more sources" : "")
+                + ", and its records have no identifier by which they could be merged",
+            advice:
+                "\(.again) imports all of it beside what is there; \(.replacesSources) takes out the rows that it brought "
+                + "before; with an identifier (\(.identifier)), in another store, records are merged. Nothing was written."
+        )
+    }
+
+    // MARK: Finding
+
+    /// The newest import of each source, by its key.
+    private mutating func find(
+        _ sources: [SourceDescription],
+        _ isMeant: (StoredJob, StoredJob.Source) -> Bool
+    ) throws -> [String: Known] {
+        var wanted = Set(sources.compactMap(\.key))
+        guard !wanted.isEmpty else { return [:] }
+        var known: [String: Known] = [:]
+        try journal.forEachJob(withOneOf: sources) { job in
+            for (key, found) in try all(of: job, isMeant) where wanted.remove(key) != nil { known[key] = found }
+            return !wanted.isEmpty
+        }
+        return known
+    }
+
+    /// The sources of which a job has brought what this import would, by their keys.
+    private mutating func all(
+        of job: StoredJob,
+        _ isMeant: (StoredJob, StoredJob.Source) -> Bool
+    ) throws -> [(key: String, known: Known)] {
+        guard job.isWholeImport, try !journal.isUndone(job.id) else { return [] }
+        return try job.sources.enumerated().compactMap { index, source in
+            guard let key = source.description.key, source.shape.isEmpty != true, isMeant(job, source),
+                try isThere(source, job)
+            else { return nil }
+            return (key, Known(job: job, index: index))
+        }
+    }
+
+    /// What is in already is judged by what is there.
+    private mutating func isThere(_ source: StoredJob.Source, _ job: StoredJob) throws -> Bool {
+        let key = ([String(job.id)] + source.entities).joined(separator: "\n")
+        let presence = try presences[key] ?? journal.presence(of: job, entities: source.entities)
+        presences[key] = presence
+        if presence == .partial { isPartial = true }
+        return presence != .gone
+    }
+
+    /// - Returns: nil where it is untouched.
+    private func compare(_ source: SourceDescription, _ before: Known) throws -> SourceCheck.Comparison? {
+        if SourceCheck.isUntouched(source, since: before.source.description) { return nil }
+        return try check.compare(source, with: before.job, source: before.index, journal)
+    }
+
+    // MARK: Moved
+
+    /// Finds the sources whose content was imported from another file, which is gone or has other content by now.
+    ///
+    /// - Parameter others: those that have other content than before; what is found elsewhere is taken out.
+    /// - Returns: what is to be said.
+    private mutating func findMoved(
+        _ sources: [SourceDescription],
+        _ others: inout [Int: Known],
+        _ isMeant: (StoredJob, StoredJob.Source) -> Bool
+    ) throws -> [MessageText] {
+        var wanted: [Int] = []
+        for (index, source) in sources.enumerated() where source.isRepeatable {
+            if case .new = answers[index] { wanted.append(index) }
+        }
+        guard !wanted.isEmpty else { return [] }
+        var fingerprints: [Int: String] = [:]
+        for index in wanted { fingerprints[index] = try? fingerprint(of: sources[index]).fingerprint }
+        var alike: [String: Known] = [:]
+        try journal.forEachJob(beginningAsOneOf: Set(fingerprints.values)) { job in
+            for (key, found) in try all(of: job, isMeant) where alike[key] == nil { alike[key] = found }
+            return true
+        }
+        let keys = Set(sources.compactMap(\.key))
+        let found = alike.sorted { $0.key < $1.key }.map(\.value)
+        let isThere = { (known: Known) in known.source.description.path.map(FileManager.default.fileExists) ?? true }
+        let gone = found.filter { !isThere($0) && !keys.contains($0.source.description.key ?? "") }
+        var lines: [MessageText] = []
+        var candidates = others.sorted { $0.key < $1.key }.map { ($0.value, Optional($0.key)) }
+        candidates += gone.map { ($0, nil) }
+        for index in wanted {
+            let source = sources[index]
+            let twin = try found.first {
+                let was = $0.source.description
+                guard was.key != source.key, was.size == source.size, was.fingerprint == fingerprints[index],
+                    isThere($0)
+                else { return false }
+                let now = try check.opener.describe(again: was, interruption: check.interruption)
+                return try SourceCheck.isUntouched(now, since: was) && compare(source, $0) == .same
+            }
+            if let twin {
+                let other = twin.source.description.displayName
+                lines.append("\(source.displayName) has the same bytes as \(other); both are imported")
+                continue
+            }
+            search: for (place, (before, own)) in candidates.enumerated() where own != index {
+                let was = before.source.description
+                switch try check.compare(source, with: before.job, source: before.index, journal) {
+                case .other: continue
+                case .same:
+                    pass(index, before)
+                    lines.append("\(source.displayName) was \(was.displayName), which is in already")
+                case .longer(let part):
+                    goOn(index, source, before, part)
+                    lines.append("\(source.displayName) was \(was.displayName) and has grown: what is new is imported")
+                }
+                update(source, before)
+                if let own { others[own] = nil }
+                others[index] = nil
+                candidates.remove(at: place)
+                break search
+            }
+        }
+        return lines
+    }
+
+    /// A source with the fingerprint of what it begins with.
+    private func fingerprint(of source: SourceDescription) throws -> SourceDescription {
+        let stream = try check.opener.open(source, interruption: check.interruption)
+        var described = try source.fingerprinted(stream.peek().bytes)
+        described.encoding = stream.encoding
+        return described
+    }
+
+    // MARK: Answers
+
+    private mutating func meet(_ before: Known) {
+        if before.job.id > job?.id ?? 0 { job = before.job }
+        for name in before.source.entities where !entities.contains(name) { entities.append(name) }
+    }
+
+    private mutating func pass(_ index: Int, _ before: Known) {
+        answers[index] = .known
+        meet(before)
+    }
+
+    private mutating func goOn(
+        _ index: Int,
+        _ source: SourceDescription,
+        _ before: Known,
+        _ part: SourceDescription.EarlierPart
+    ) {
+        meet(before)
+        var now = (try? fingerprint(of: source)) ?? source
+        now.earlier = part
+        let was = before.source
+        answers[index] = .grown(
+            StoredJob.Source(description: now, shape: was.shape, entities: was.entities, columns: was.columns)
+        )
+    }
+
+    private mutating func update(_ source: SourceDescription, _ before: Known) {
+        var now = source
+        let was = before.source.description
+        (now.fingerprint, now.encoding) = (was.fingerprint, was.encoding)
+        (now.earlier, now.replaces) = (was.earlier, was.replaces)
+        updates.append(SourceUpdate(job: before.job.id, source: before.index, description: now))
+    }
+}
+
+extension StoredJob {
+    /// True if it is an import that has read its sources to their ends.
+    var isWholeImport: Bool { state == .finished && retry == nil && change == nil && !takesChunks && !isEnded }
+
+    /// True if the objects of all records of a source have identifiers, so that they are merged when they come again.
+    func merges(_ source: Source) -> Bool {
+        guard let model else { return false }
+        let hierarchy = EntityHierarchy(model.entities)
+        return source.entities.allSatisfy { name in
+            hierarchy.index(of: name).map { !hierarchy.identifier(of: $0).isEmpty } ?? false
+        }
+    }
+}

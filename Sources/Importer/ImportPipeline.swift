@@ -277,6 +277,10 @@ public final class ImportPipeline: Sendable {
         /// True if the job was finished before this run, and some of its objects have been deleted since; ``RunOptions/again`` imports them
         /// again.
         public var isPartial = false
+        /// True if ``report`` is of the last job that has imported some of the sources, and other jobs have imported others.
+        public var isOfSeveralJobs = false
+        /// The report of the interrupted job that was finished first; nil if there was none, or nothing was imported after it.
+        public var resumed: ImportReport?
         /// The indexes that this run built although the job was finished before.
         public var builtIndexes: [String] = []
     }
@@ -324,19 +328,30 @@ public final class ImportPipeline: Sendable {
     /// - Parameter destination: the store; the import phase is specialised for its type.
     func importAll(into destination: some RecordDestination) throws -> Outcome {
         try progress.ending {
-            defer { destination.unlock() }
-            do {
-                return try journey(to: destination)
-            } catch {
-                throw destination.explain(error)
-            }
+            defer { merges.close() }
+            try merges.open()
+            let (outcome, hasMore) = try importOnce(into: destination)
+            guard hasMore else { return outcome }
+            // What was interrupted is finished; what was given beside it comes next.
+            var (last, _) = try importOnce(into: try self.destination())
+            if last.wasAlreadyFinished { return outcome }
+            last.resumed = outcome.report
+            return last
+        }
+    }
+
+    /// - Returns: whether sources were given beside those of a job that was resumed.
+    private func importOnce(into destination: some RecordDestination) throws -> (Outcome, hasMore: Bool) {
+        defer { destination.unlock() }
+        do {
+            return try journey(to: destination)
+        } catch {
+            throw destination.explain(error)
         }
     }
 
     /// The phases of an import, from its store's lock to its report.
-    private func journey(to destination: some RecordDestination) throws -> Outcome {
-        defer { merges.close() }
-        try merges.open()
+    private func journey(to destination: some RecordDestination) throws -> (Outcome, hasMore: Bool) {
         let interruption = interruption.child()
         try interruption.check()
         try check(destination)
@@ -347,24 +362,28 @@ public final class ImportPipeline: Sendable {
                     job,
                     options
                 )
-            return Outcome(report: report, wasAlreadyFinished: wasDone)
+            return (Outcome(report: report, wasAlreadyFinished: wasDone), false)
         }
         let decision = try destination.tidyingUp { try decide(in: destination, isPlanning: false, interruption) }
         try checkDisk(decision)
         // Not before all is known that refuses the import.
         if runOptions.migrates { try migration?.run(progress, interruption) }
-        if case .nothing(let job, let isPartial) = decision {
-            return try conclude(job, isPartial: isPartial, in: destination)
+        if case .nothing(let job, let isPartial, let isOneJob) = decision {
+            var outcome = try conclude(job, isPartial: isPartial, in: destination)
+            outcome.isOfSeveralJobs = !isOneJob
+            return (outcome, false)
         }
         if let job = decision.job, job.change != nil {
-            return try change(job, decision, in: destination, context(interruption))
+            return (try change(job, decision, in: destination, context(interruption)), false)
         }
         try checkStoreModel(decision)
         let begun = try StartPhase(context(interruption), in: destination).start(decision)
         begunJob.withLock { $0 = begun.job.id }
         defer { if destination.isLost { begunJob.withLock { $0 = nil } } }
         let report = try begun.go { try Self.phases($0, into: destination) }
-        return Outcome(report: report, wasAlreadyFinished: false)
+        var hasMore = false
+        if case .resume(_, _, true) = decision { hasMore = true }
+        return (Outcome(report: report, wasAlreadyFinished: false), hasMore)
     }
 
     /// - Throws: `ImportError` with `.usage` when there is nothing more to run.

@@ -14,13 +14,14 @@ import documents
 import graphs
 import kept
 import lines
+import nights
 import odd
 import plain
 import predicates
 import stores
 from case import Case, Found
 
-TARGETS = {module.__name__: module for module in (documents, lines, chunks, stores, predicates, graphs, kept, calls, plain, odd)}
+TARGETS = {module.__name__: module for module in (documents, lines, chunks, stores, predicates, graphs, kept, calls, plain, odd, nights)}
 
 
 def options():
@@ -99,7 +100,7 @@ class Run:
         self.found.append(again)
         shown = "\n".join("  " + line for line in text.encode("unicode_escape").decode().replace("\\n", "\n").split("\n"))
         print(f"FOUND in {case.target} {case.number}:\n{shown}")
-        for command in case.commands[-3:]:
+        for command in case.commands[-int(os.environ.get("FUZZ_COMMANDS", 3)):]:
             print(f"  {command.encode('unicode_escape').decode()[:2000]}")
         print(f"  files: {case.folder}\n  again: {again}", flush=True)
 

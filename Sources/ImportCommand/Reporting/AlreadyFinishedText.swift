@@ -15,10 +15,18 @@ enum AlreadyFinishedText {
 
     /// - Parameters:
     ///   - isPartial: whether some of what was imported is gone since.
+    ///   - isOfSeveralJobs: whether other jobs have imported some of the sources.
     ///   - built: the indexes that were built nevertheless.
-    func text(_ report: ImportReport, store: String, isPartial: Bool = false, built: [String] = []) -> String {
+    func text(
+        _ report: ImportReport,
+        store: String,
+        isPartial: Bool = false,
+        isOfSeveralJobs: Bool = false,
+        built: [String] = []
+    ) -> String {
         let changes = Self.changes(built)
         return switch self {
+        case .imported where isOfSeveralJobs: ReportText.inAlready(store: store, changes, isPartial: isPartial)
         case .imported: ReportText.alreadyFinished(report, store: store, changes, isPartial: isPartial)
         case .nothingToResume: ReportText.nothingToResume(report, store: store, built.isEmpty ? "" : "; \(changes)")
         case .retried: ReportText.alreadyRetried(report, store: store, changes)

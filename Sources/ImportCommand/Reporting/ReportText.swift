@@ -61,6 +61,15 @@ enum ReportText {
             + "\(changes). --again imports it once more.\n"
     }
 
+    /// The answer where several imports have brought the sources.
+    static func inAlready(store: String, _ changes: String = unchanged, isPartial: Bool = false) -> String {
+        let store = TerminalText.escaped(store)
+        let what =
+            isPartial
+            ? "All of it was imported into \(store), but some was deleted since" : "\(store) has all of it already"
+        return "\(what): \(changes). --again imports it once more.\n"
+    }
+
     /// How many records there are, and how many of them were not accepted.
     private static func records(_ report: ImportReport) -> String {
         let rejected = report.rejected > 0 ? ", \(NumberText.grouped(report.rejected)) rejected" : ""

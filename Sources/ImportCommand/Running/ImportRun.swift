@@ -65,11 +65,18 @@ struct ImportRun {
         if output.json { return try JSONText.document(outcome.report) }
         guard !output.progress.quiet else { return nil }
         if outcome.wasAlreadyFinished {
-            let (isPartial, built) = (outcome.isPartial, outcome.builtIndexes)
-            return answer.text(outcome.report, store: store, isPartial: isPartial, built: built)
+            return answer.text(
+                outcome.report,
+                store: store,
+                isPartial: outcome.isPartial,
+                isOfSeveralJobs: outcome.isOfSeveralJobs,
+                built: outcome.builtIndexes
+            )
         }
         let unfinished = (try? inspection.unfinished()) ?? []
-        return ReportText.text(outcome.report, unfinished: unfinished, store: store, command: CommandName.text)
+        return [outcome.resumed, outcome.report].compactMap(\.self).map {
+            ReportText.text($0, unfinished: unfinished, store: store, command: CommandName.text)
+        }.joined(separator: "\n")
     }
 
     /// Everything that a report must not be written over.

@@ -60,6 +60,12 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
     )
     var again = false
 
+    @Flag(
+        help:
+            "Take out the rows that a source brought before it changed, where no identifier tells which records are the same."
+    )
+    var replaceSource = false
+
     @Flag(help: "Restart an interrupted import: rows that it inserted are removed, merges that it made stay.")
     var restart = false
 
@@ -90,11 +96,15 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
 
     func validate() throws {
         if into.isEmpty { throw ValidationError("--into: the path is empty") }
+        if replaceSource && (again || restart || mirror.options != nil) {
+            throw ValidationError("--replace-source excludes --again, --restart and --mirror")
+        }
         if again && restart { throw ValidationError("--again and --restart exclude each other") }
         if migrate && job.model == nil { throw ValidationError("--migrate needs --model") }
         if PostgreSQLAddress.isOne(into) {
             for (option, isGiven) in [
-                ("--migrate", migrate), ("--undo", undo), ("--serve", serve), ("--watch", output.watch),
+                ("--migrate", migrate), ("--undo", undo), ("--replace-source", replaceSource), ("--serve", serve),
+                ("--watch", output.watch),
                 ("--mirror", mirror.options != nil),
             ] where isGiven {
                 throw ValidationError("\(option) needs a SQLite store")
@@ -113,6 +123,7 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
     func run() throws {
         var runOptions = runArguments.options
         runOptions.again = again
+        runOptions.replacesSources = replaceSource
         runOptions.restart = restart
         runOptions.migrates = migrate
         runOptions.keepsUndo = undo

@@ -33,10 +33,10 @@ package protocol JournalReader {
     /// - Parameter sources: those without a path have no such jobs.
     func forEachJob(withOneOf sources: [SourceDescription], _ body: (StoredJob) throws -> Bool) throws
 
-    /// Goes over the jobs that have a source that began with one of these bytes, the newest first, until `body` returns false.
+    /// Goes over the jobs that have a source that began as one of these does, the newest first, until `body` returns false.
     ///
-    /// - Parameter fingerprints: as sources have them.
-    func forEachJob(beginningAsOneOf fingerprints: Set<String>, _ body: (StoredJob) throws -> Bool) throws
+    /// - Parameter hashes: fingerprints of sources, and hashes of their first lines (`SourceDescription.beginnings`).
+    func forEachJob(beginningAsOneOf hashes: Set<String>, _ body: (StoredJob) throws -> Bool) throws
 
     /// True if a stream that began with these bytes was imported to its end.
     ///
@@ -258,6 +258,14 @@ package protocol Journal: JournalReader {
         _ interruption: Interruption
     ) throws -> MergeNotification?
 
+    /// Deletes what earlier versions of a job's sources have inserted, where these are to be replaced.
+    ///
+    /// Done again, it changes nothing more.
+    ///
+    /// - Parameter interruption: ends it as if it had not begun.
+    /// - Returns: what it has changed; nil for nothing.
+    func replace(_ job: StoredJob, _ interruption: Interruption) throws -> MergeNotification?
+
     // MARK: Files
 
     /// Records files before they are made, and what has become known of them; on the disk when this returns.
@@ -301,12 +309,25 @@ package struct JobStart {
     }
 }
 
-/// A source of a finished job as it is now: touched since, or moved.
+/// What has become of a source of earlier jobs since they have imported it.
 package struct SourceUpdate: Sendable {
+    /// What it was found by (`SourceDescription.key`).
+    package let key: String
+    /// The newest of the jobs that have imported it.
     package let job: Int64
-    /// Its index in the job.
-    package let source: Int
-    package let description: SourceDescription
+    /// What it is now: touched since, or moved; nil where it is gone.
+    package let now: SourceDescription?
+
+    /// A source of the job or of an earlier one, which may be a part or another version of it, as it is now.
+    package func updated(_ source: SourceDescription, of job: Int64) -> SourceDescription {
+        var updated = source
+        guard let now else {
+            updated.isGone = true
+            return updated
+        }
+        // An older version had another size, and was of another time.
+        return job == self.job ? source.moved(to: now) : source.located(at: now)
+    }
 }
 
 /// A job that has its model now, or is begun without.

@@ -28,11 +28,11 @@ extension JournalReader {
     }
 
     package func forEachJob(
-        beginningAsOneOf fingerprints: Set<String>,
+        beginningAsOneOf hashes: Set<String>,
         _ body: (StoredJob) throws -> Bool
     ) throws {
         for job in try jobs().reversed()
-        where job.sources.contains(where: { $0.description.fingerprint.map(fingerprints.contains) ?? false }) {
+        where job.sources.contains(where: { !hashes.isDisjoint(with: $0.description.beginnings) }) {
             guard try body(job) else { return }
         }
     }

@@ -134,6 +134,9 @@ package struct StoredJob: Sendable {
         jobs.first { $0.change?.undoes == job && $0.id > job && !isUndone($0.id, jobs) }
     }
 
+    /// True if rows of earlier versions of its sources are to go.
+    package var replacesSources: Bool { sources.contains { $0.description.replaces != nil } }
+
     /// True if records can be read again when all have been read.
     package var isReadableAgain: Bool { !takesChunks && sources.allSatisfy(\.description.isRepeatable) }
 

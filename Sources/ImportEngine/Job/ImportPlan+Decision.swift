@@ -6,8 +6,8 @@ extension ImportPlan {
         let (job, action): (StoredJob, Action) =
             switch decision {
             case .begin(let job, _, let replaced, _): (job, replaced == nil ? .begin : .restart)
-            case .resume(let job, _): (job, .resume)
-            case .nothing(let job, _): (job, .nothing)
+            case .resume(let job, _, _): (job, .resume)
+            case .nothing(let job, _, _): (job, .nothing)
             }
         self.init(
             store: store,

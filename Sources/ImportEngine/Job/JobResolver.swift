@@ -13,15 +13,17 @@ package struct JobResolver {
         case begin(StoredJob, open: [Int: SourceStream], replacing: StoredJob? = nil, retry: (any RetryPlan)? = nil)
         /// A job that is in the store and not finished.
         ///
-        /// Its sources may have been given again, to be compared.
-        case resume(StoredJob, isGiven: Bool = false)
+        /// Its sources may have been given again, to be compared, and others with them.
+        case resume(StoredJob, isGiven: Bool = false, hasMore: Bool = false)
         /// A job that is in the store and finished; some of the objects that it brought may be gone since.
-        case nothing(StoredJob, isPartial: Bool = false)
+        ///
+        /// Other jobs may have brought some of the sources.
+        case nothing(StoredJob, isPartial: Bool = false, isOneJob: Bool = true)
 
         /// What is to be run; nil for nothing.
         package var job: StoredJob? {
             switch self {
-            case .begin(let job, _, _, _), .resume(let job, _): job
+            case .begin(let job, _, _, _), .resume(let job, _, _): job
             case .nothing: nil
             }
         }
@@ -97,8 +99,8 @@ package struct JobResolver {
                 )
             }
             guard run.restart else {
-                sayNew(descriptions, since: open)
-                return try resume(open, takesChunks: takesChunks)
+                let hasMore = !takesChunks && !isStream && !Self.areSame(open.sources.map(\.description), descriptions)
+                return try resume(open, takesChunks: takesChunks, hasMore: hasMore && options.mirror == nil)
             }
             guard try !isStream || open.id == journal.lastJob()?.id else {
                 throw ImportError(
@@ -128,20 +130,20 @@ package struct JobResolver {
         try checkUnfinished(descriptions, unfinished)
         let known = try knownSources(descriptions)
         guard let last = known.job else { return try begin(descriptions, given: given, nil, replacing: nil) }
-        known.lines.forEach(planner.announce)
-        if known.answers.allSatisfy({ if case .known = $0 { true } else { false } }) {
+        let isOneJob = isSame(last) && known.updates.isEmpty
+        let hasAll = known.answers.allSatisfy { if case .known = $0 { true } else { false } }
+        if !hasAll || !isOneJob { known.lines.forEach(planner.announce) }
+        if hasAll {
             try checkIndexes(of: last)
-            return .nothing(last, isPartial: known.isPartial)
+            let differences = differences(from: last, takesChunks: false)
+            if !differences.isEmpty {
+                planner.announce(
+                    "it was imported \(Self.words(of: differences, in: last)): \(.again) imports it as it is given now"
+                )
+            }
+            return .nothing(last, isPartial: known.isPartial, isOneJob: isOneJob)
         }
         return try begin(descriptions, given: given, nil, known, replacing: nil)
-    }
-
-    /// Says that a folder has files that it did not have when the import began.
-    private func sayNew(_ now: [SourceDescription], since job: StoredJob) {
-        let known = Set(job.sources.compactMap(\.description.key))
-        let new = now.filter { $0.key.map { !known.contains($0) } ?? false }
-        guard !new.isEmpty, job.given != nil else { return }
-        planner.announce("not imported, as they were added after this import began: \(Self.list(new))")
     }
 
     /// The last import of chunks of these sources with the same options, as far as it is finished and not undone.
@@ -158,24 +160,28 @@ package struct JobResolver {
         options.differences(from: job.options) + (takesChunks == job.takesChunks ? [] : [.sources])
     }
 
-    private func resume(_ job: StoredJob, takesChunks: Bool) throws -> Decision {
+    /// `without --lossless, with another --model`.
+    private static func words(of differences: [MessageText.Setting], in job: StoredJob) -> MessageText {
+        differences.map { setting in
+            let lacks = !JobOptions().differences(from: job.options).contains(setting) && setting != .sources
+            return "\(lacks ? "without" : "with another") \(setting)" as MessageText
+        }.joined(separator: ", ")
+    }
+
+    private func resume(_ job: StoredJob, takesChunks: Bool, hasMore: Bool) throws -> Decision {
         let differences = differences(from: job, takesChunks: takesChunks)
         guard differences.isEmpty else {
             throw ImportError(
                 .optionsDiffer,
                 at: store,
-                differences.map { setting in
-                    let lacks = !JobOptions().differences(from: job.options).contains(setting) && setting != .sources
-                    return "the interrupted import was started \(lacks ? "without" : "with another") \(setting)"
-                        as MessageText
-                }.joined(separator: "; "),
+                "the interrupted import was started \(Self.words(of: differences, in: job))",
                 advice: takesChunks || job.isReadableAgain
                     ? "Resume it with \(call: .resuming(store: store)), or restart it with \(.restart)."
                     : ImportError.waysPast(streamInto: store)
             )
         }
         if let replacement = try replacement(for: job) { return replacement }
-        return .resume(try resumed(job, options.maxErrors), isGiven: true)
+        return .resume(try resumed(job, options.maxErrors), isGiven: true, hasMore: hasMore)
     }
 
     /// - Parameter maxErrors: how many rejects the job may have from now on; nil to leave that as it is.
@@ -263,8 +269,7 @@ package struct JobResolver {
         )
         job.given = given
         job.updates = known?.updates ?? []
-        job.keepsUndo =
-            run.keepsUndo || options.mirror != nil || plan.sources.contains { $0.description.replaces != nil }
+        job.keepsUndo = run.keepsUndo || options.mirror != nil || job.replacesSources
         try checkContinuing(job, replacing: replacing)
         return .begin(job, open: plan.open, replacing: replacing)
     }

@@ -89,10 +89,13 @@ extension JobRun {
         }
     }
 
-    /// Deletes what the sources no longer have, or notes what is withheld; in a job that is no mirror it does nothing.
+    /// Deletes what the sources no longer have, or notes what is withheld, and what earlier versions of them had, where these are replaced.
     ///
     /// - Throws: `ImportError`.
     package func mirror() throws {
+        if job.replacesSources, let merge = try journal.replace(job, context.interruption) {
+            context.merges.enqueue(merge)
+        }
         guard let options = job.options.mirror else { return }
         try context.interruption.check()
         let merge = try journal.mirror(job, options, context.transformers, context.interruption)

@@ -20,8 +20,14 @@ package struct KnownSources {
     private struct Known {
         let job: StoredJob
         let index: Int
+        let key: String
+        /// True if there is something left of what it has brought.
+        let isThere: Bool
         var source: StoredJob.Source { job.sources[index] }
     }
+
+    /// Of more sources that began as one that is new does, the oldest are not looked at.
+    private static let mostAlike = 1_000
 
     private let journal: any JournalReader
     private let check: SourceCheck
@@ -68,8 +74,9 @@ package struct KnownSources {
                 untouched.append(source.displayName)
             case .same:
                 pass(index, before)
-                update(source, before)
+                updates.append(SourceUpdate(key: before.key, job: before.job.id, now: source))
                 same.append(source.displayName)
+            case _ where before.source.shape.isEmpty == true: break  // Nothing was there before, so all of it is new.
             case .longer(let part):
                 goOn(index, source, before, part)
                 grown.append(source.displayName)
@@ -130,23 +137,26 @@ package struct KnownSources {
         guard !wanted.isEmpty else { return [:] }
         var known: [String: Known] = [:]
         try journal.forEachJob(withOneOf: sources) { job in
-            for (key, found) in try all(of: job, isMeant) where wanted.remove(key) != nil { known[key] = found }
+            // Where what the newest has brought is gone, an older one says nothing.
+            for found in try all(of: job, isMeant) where wanted.remove(found.key) != nil && found.isThere {
+                known[found.key] = found
+            }
             return !wanted.isEmpty
         }
         return known
     }
 
-    /// The sources of which a job has brought what this import would, by their keys.
+    /// The sources of which a job has brought what this import would.
     private mutating func all(
         of job: StoredJob,
         _ isMeant: (StoredJob, StoredJob.Source) -> Bool
-    ) throws -> [(key: String, known: Known)] {
+    ) throws -> [Known] {
         guard job.isWholeImport, try !journal.isUndone(job.id) else { return [] }
         return try job.sources.enumerated().compactMap { index, source in
-            guard let key = source.description.key, source.shape.isEmpty != true, isMeant(job, source),
-                try isThere(source, job)
-            else { return nil }
-            return (key, Known(job: job, index: index))
+            guard let path = source.description.path, isMeant(job, source) else { return nil }
+            // One that is gone is found by its content alone.
+            let key = source.description.key ?? "\(path)\n\(job.id)"
+            return Known(job: job, index: index, key: key, isThere: try isThere(source, job))
         }
     }
 
@@ -181,29 +191,36 @@ package struct KnownSources {
             if case .new = answers[index] { wanted.append(index) }
         }
         guard !wanted.isEmpty else { return [] }
-        var fingerprints: [Int: String] = [:]
-        for index in wanted { fingerprints[index] = try? fingerprint(of: sources[index]).fingerprint }
+        var described: [Int: SourceDescription] = [:]
+        for index in wanted { described[index] = try? fingerprint(of: sources[index]) }
         var alike: [String: Known] = [:]
-        try journal.forEachJob(beginningAsOneOf: Set(fingerprints.values)) { job in
-            for (key, found) in try all(of: job, isMeant) where alike[key] == nil { alike[key] = found }
-            return true
+        try journal.forEachJob(beginningAsOneOf: described.values.reduce(into: []) { $0.formUnion($1.beginnings) }) {
+            job in
+            for found in try all(of: job, isMeant) where found.isThere && alike[found.key] == nil {
+                alike[found.key] = found
+            }
+            return alike.count < Self.mostAlike
         }
         let keys = Set(sources.compactMap(\.key))
-        let found = alike.sorted { $0.key < $1.key }.map(\.value)
+        let known = alike.sorted { $0.key < $1.key }.map(\.value)
         let isThere = { (known: Known) in known.source.description.path.map(FileManager.default.fileExists) ?? true }
-        let gone = found.filter { !isThere($0) && !keys.contains($0.source.description.key ?? "") }
+        let gone = known.filter {
+            $0.source.shape.isEmpty != true
+                && ($0.source.description.isGone == true || !isThere($0) && !keys.contains($0.key))
+        }
         var lines: [MessageText] = []
         var candidates = others.sorted { $0.key < $1.key }.map { ($0.value, Optional($0.key)) }
         candidates += gone.map { ($0, nil) }
+        var (matched, found): (Set<Int>, Set<Int>) = ([], [])
         for index in wanted {
             let source = sources[index]
-            let twin = try found.first {
+            let now = described[index] ?? source
+            let twin = try known.first {
                 let was = $0.source.description
-                guard was.key != source.key, was.size == source.size, was.fingerprint == fingerprints[index],
-                    isThere($0)
+                guard $0.key != source.key, was.size == source.size, was.fingerprint == now.fingerprint, isThere($0)
                 else { return false }
-                let now = try check.opener.describe(again: was, interruption: check.interruption)
-                return try SourceCheck.isUntouched(now, since: was) && compare(source, $0) == .same
+                let other = try check.opener.describe(again: was, interruption: check.interruption)
+                return try SourceCheck.isUntouched(other, since: was) && compare(source, $0) == .same
             }
             if let twin {
                 let other = twin.source.description.displayName
@@ -212,6 +229,7 @@ package struct KnownSources {
             }
             search: for (place, (before, own)) in candidates.enumerated() where own != index {
                 let was = before.source.description
+                guard was.opening == now.opening || was.fingerprint == now.fingerprint else { continue }
                 switch try check.compare(source, with: before.job, source: before.index, journal) {
                 case .other: continue
                 case .same:
@@ -221,12 +239,17 @@ package struct KnownSources {
                     goOn(index, source, before, part)
                     lines.append("\(source.displayName) was \(was.displayName) and has grown: what is new is imported")
                 }
-                update(source, before)
-                if let own { others[own] = nil }
-                others[index] = nil
+                updates.append(SourceUpdate(key: before.key, job: before.job.id, now: source))
+                if let own { found.insert(own) }
+                matched.insert(index)
                 candidates.remove(at: place)
                 break search
             }
+        }
+        for index in found.union(matched) {
+            guard let lost = others.removeValue(forKey: index), !found.contains(index) else { continue }
+            // What was at the path is not anywhere any more.
+            updates.append(SourceUpdate(key: lost.key, job: lost.job.id, now: nil))
         }
         return lines
     }
@@ -264,14 +287,6 @@ package struct KnownSources {
         answers[index] = .grown(
             StoredJob.Source(description: now, shape: was.shape, entities: was.entities, columns: was.columns)
         )
-    }
-
-    private mutating func update(_ source: SourceDescription, _ before: Known) {
-        var now = source
-        let was = before.source.description
-        (now.fingerprint, now.encoding) = (was.fingerprint, was.encoding)
-        (now.earlier, now.replaces) = (was.earlier, was.replaces)
-        updates.append(SourceUpdate(job: before.job.id, source: before.index, description: now))
     }
 }
 

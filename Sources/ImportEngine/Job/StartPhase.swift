@@ -35,8 +35,8 @@ package struct StartPhase {
             switch decision {
             case .begin(let job, let open, let replaced, let retry):
                 return try begin(job, open, replacing: replaced, retry, journal)
-            case .resume(let job, let isGiven): return try resume(job, isGiven: isGiven, journal)
-            case .nothing(let job, _): return try resume(job, isGiven: false, journal)
+            case .resume(let job, let isGiven, _): return try resume(job, isGiven: isGiven, journal)
+            case .nothing(let job, _, _): return try resume(job, isGiven: false, journal)
             }
         } catch {
             destination.abandon()

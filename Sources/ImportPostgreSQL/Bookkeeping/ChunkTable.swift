@@ -79,7 +79,8 @@ struct ChunkTable: Sendable {
         let sums = try connection.execute(
             """
             SELECT coalesce(sum(bytes), 0)::bigint, coalesce(sum(chunks), 0)::bigint FROM (
-                SELECT max(end_byte) AS bytes, count(*) AS chunks FROM _import_chunk
+                SELECT max(end_byte) - CASE WHEN min(first_byte) > 4 THEN min(first_byte) ELSE 0 END AS bytes,
+                    count(*) AS chunks FROM _import_chunk
                 WHERE job = $1 AND number <= $2 GROUP BY source
             ) AS sources
             """,

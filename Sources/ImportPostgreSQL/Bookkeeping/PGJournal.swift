@@ -12,7 +12,9 @@ final class PGJournal: PGJournalReader, Journal {
 
     func begin(_ planned: StoredJob, _ beginning: JobStart) throws -> JobModelResult {
         guard planned.options.mirror == nil else { throw unsupported("\(.mirror)") }
+        guard !planned.replacesSources else { throw unsupported("\(.replacesSources)") }
         guard !planned.keepsUndo else { throw unsupported("\(.keepsUndo)") }
+        let updated = try planned.updates.isEmpty ? [] : updated(by: planned.updates, jobs())
         let begun = try session.write { connection in
             var job = planned
             try BookkeepingSchema.prepare(connection, label: label)
@@ -22,7 +24,7 @@ final class PGJournal: PGJournalReader, Journal {
             }
             if let replaced = beginning.replaced { try remove(replaced, connection) }
             try job.enroll(in: connection, host: store.host, indexes: beginning.indexes)
-            try save(job.updates, connection)
+            try save(updated, connection)
             var messages: [MessageText] = []
             if let model = job.model {
                 messages = try adopt(model, by: &job, beginning.transformers, isFinal: true, connection)
@@ -38,18 +40,26 @@ final class PGJournal: PGJournalReader, Journal {
         return begun
     }
 
-    /// Keeps what is known now of sources of earlier jobs.
-    private func save(_ updates: [SourceUpdate], _ connection: PGConnection) throws {
-        for update in updates {
+    /// The sources of earlier jobs, with what has become of them.
+    private func updated(by updates: [SourceUpdate], _ jobs: [StoredJob]) -> [StoredJob] {
+        var keys: [String: SourceUpdate] = [:]
+        for update in updates { keys[update.key] = update }
+        return jobs.map { job in
+            var job = job
+            for index in job.sources.indices {
+                let source = job.sources[index].description
+                guard let update = source.key.flatMap({ keys[$0] }), job.id <= update.job else { continue }
+                job.sources[index].description = update.updated(source, of: job.id)
+            }
+            return job
+        }
+    }
+
+    private func save(_ jobs: [StoredJob], _ connection: PGConnection) throws {
+        for job in jobs {
             _ = try connection.execute(
-                """
-                UPDATE _import_job SET sources = jsonb_set(sources::jsonb, ARRAY[$2, 'description'], $3::jsonb)::text
-                WHERE id = $1
-                """,
-                [
-                    .integer(update.job), .text(String(update.source)),
-                    .text(try BookkeepingJSON.encode(update.description)),
-                ]
+                "UPDATE _import_job SET sources = $2 WHERE id = $1",
+                [.integer(job.id), .text(try BookkeepingJSON.encode(job.sources))]
             )
         }
     }
@@ -398,6 +408,9 @@ final class PGJournal: PGJournalReader, Journal {
             ).map { try $0.text(0) }
         )
     }
+
+    /// A server's jobs replace nothing.
+    func replace(_ job: StoredJob, _ interruption: Interruption) throws -> MergeNotification? { nil }
 
     func mirror(
         _ job: StoredJob,

@@ -28,7 +28,7 @@ package enum MigrationHistory {
     }
 
     /// True if the tables are those of another model than a job's.
-    static func isSuperseded(_ job: Int64, _ database: Database) throws -> Bool {
+    package static func isSuperseded(_ job: Int64, _ database: Database) throws -> Bool {
         guard try database.hasTable(table) else { return false }
         return try Bool.fetchOne(
             database,

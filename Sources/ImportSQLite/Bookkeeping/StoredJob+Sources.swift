@@ -5,28 +5,40 @@ import ImportSources
 
 /// What the store knows of its jobs' sources.
 extension StoredJob {
-    /// The numbers of the jobs that have a source that began with one of these bytes, the newest first.
-    static func numbers(beginningAsOneOf fingerprints: Set<String>, _ database: Database) throws -> [Int64] {
-        guard !fingerprints.isEmpty, try database.hasTable("_import_source") else { return [] }
+    /// The numbers of the jobs that have a source that began as one of these does, the newest first.
+    static func numbers(beginningAsOneOf hashes: Set<String>, _ database: Database) throws -> [Int64] {
+        guard !hashes.isEmpty, try database.hasTable("_import_source") else { return [] }
         return try Int64.fetchAll(
             database,
             sql: """
-                SELECT DISTINCT job FROM _import_source WHERE json_extract(description, '$.fingerprint')
-                    IN (SELECT value FROM json_each(?)) ORDER BY job DESC
+                WITH hash (value) AS (SELECT value FROM json_each(?))
+                SELECT DISTINCT job FROM _import_source WHERE json_extract(description, '$.fingerprint') IN hash
+                    OR json_extract(description, '$.opening') IN hash ORDER BY job DESC
                 """,
-            arguments: [try BookkeepingJSON.encode(fingerprints.sorted())]
+            arguments: [try BookkeepingJSON.encode(hashes.sorted())]
         )
     }
 
-    /// Keeps what is known now of sources of earlier jobs.
+    /// Keeps what has become of sources of earlier jobs.
     static func save(_ updates: [SourceUpdate], _ database: Database) throws {
-        for update in updates {
-            try database.execute(
-                sql: "UPDATE _import_source SET key = ?, description = ? WHERE job = ? AND position = ?",
-                arguments: [
-                    update.description.key, try BookkeepingJSON.encode(update.description), update.job, update.source,
-                ]
+        // One may be where another was.
+        let found = try updates.map { update in
+            try BookkeepingRow.fetchAll(
+                database,
+                from: "_import_source",
+                sql: "SELECT job, position, description FROM _import_source WHERE key = ? AND job <= ?",
+                arguments: [update.key, update.job]
             )
+        }
+        for (update, rows) in zip(updates, found) {
+            for row in rows {
+                let job = try row.number("job")
+                let now = update.updated(try row.json("description", where: \.isSound), of: job)
+                try database.execute(
+                    sql: "UPDATE _import_source SET key = ?, description = ? WHERE job = ? AND position = ?",
+                    arguments: [now.key ?? "", try BookkeepingJSON.encode(now), job, try row.number("position")]
+                )
+            }
         }
     }
 

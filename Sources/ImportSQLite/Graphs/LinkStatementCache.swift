@@ -108,12 +108,12 @@ extension LinkStatementCache {
     }
 
     /// How many links in a relationship's columns or join table lead nowhere.
-    func countOfDangling(_ form: LinkStatements, _ layout: ModelLayout, to destination: Int) throws -> Int64 {
+    package func countOfDangling(_ form: LinkStatements, _ layout: ModelLayout, to destination: Int) throws -> Int64 {
         try integer("SELECT count(*) FROM \(form.dangling(in: layout, destination: destination))") ?? 0
     }
 
     /// How many links of a relationship wait for their rows.
-    func countOfWaiting(_ form: LinkStatements) throws -> Int64 {
+    package func countOfWaiting(_ form: LinkStatements) throws -> Int64 {
         try database.count("_import_link", where: "relationship = \(form.name.sqlLiteral)")
     }
 

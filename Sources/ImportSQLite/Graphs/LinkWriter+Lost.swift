@@ -30,7 +30,7 @@ extension LinkWriter {
     }
 
     /// True if nothing but its row id names an object that has a list.
-    func isNamedByRowID(_ relationship: Int) -> Bool {
+    package func isNamedByRowID(_ relationship: Int) -> Bool {
         layout.hierarchy.identifier(of: layout.relationships[relationship].entity).isEmpty
     }
 

@@ -61,7 +61,9 @@ package struct CommitState: CommitProgress {
 
     /// Moves the marker to the end of a batch.
     package mutating func advance(to end: BatchEnd, of chunk: ChunkEntry, path: String) {
-        let before = marker.source == chunk.source ? marker.byteOffset : 0
+        var before = marker.source == chunk.source ? marker.byteOffset : 0
+        // What an earlier job has imported is before the first chunk; so is a byte order mark, which counts.
+        if before == 0, chunk.firstByte > 4 { before = chunk.firstByte }
         marker.bytes += max(0, end.byteOffset - before)
         marker.source = chunk.source
         marker.byteOffset = end.byteOffset

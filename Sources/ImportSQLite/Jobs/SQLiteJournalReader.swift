@@ -54,10 +54,10 @@ extension SQLiteJournalReader {
     }
 
     package func forEachJob(
-        beginningAsOneOf fingerprints: Set<String>,
+        beginningAsOneOf hashes: Set<String>,
         _ body: (StoredJob) throws -> Bool
     ) throws {
-        try forEachJob(readIfThere { try StoredJob.numbers(beginningAsOneOf: fingerprints, $0) } ?? [], body)
+        try forEachJob(readIfThere { try StoredJob.numbers(beginningAsOneOf: hashes, $0) } ?? [], body)
     }
 
     private func forEachJob(_ numbers: [Int64], _ body: (StoredJob) throws -> Bool) throws {

@@ -19,6 +19,7 @@ extension StoreSession: Journal {
                 all: job.retry != nil || job.keepsUndo || job.options.mirror != nil
             )
             if keepsWAL { try WALMode.keep(database) }
+            try MirrorDeletion.checkReplaced(by: job, database, store: store)
             try beginning.replacedChunks?.save(database)
             if let reset = try beginning.replaced?.remove(database) { merges.append(reset) }
             try job.insert(database)

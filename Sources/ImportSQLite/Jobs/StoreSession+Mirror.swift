@@ -43,6 +43,26 @@ extension StoreSession {
         }
     }
 
+    package func replace(_ job: StoredJob, _ interruption: Interruption) throws -> MergeNotification? {
+        guard let model = job.model else { return nil }
+        return try writeIndexes(interruption) { database in
+            var job = job
+            job.sources = try StoredJob.sources(of: job.id, database)
+            guard job.replacesSources else { return nil }
+            let log = try UndoLog(job: job.id, tellsRows: false, database)
+            defer { try? log.end(database) }
+            let deletion = try MirrorDeletion(job, model, MirrorOptions(), database, selecting: nil) {
+                try interruption.check()
+            }
+            let merge = try deletion.replace(log)
+            // Done again, it would find rows that others have been given since.
+            var descriptions = job.sources.map(\.description)
+            for index in descriptions.indices { descriptions[index].replaces = nil }
+            try job.refresh(descriptions, database)
+            return merge
+        }
+    }
+
     /// True if a job has deleted what it was to delete.
     private static func isMirrored(_ job: Int64, _ database: Database) throws -> Bool {
         try database.count("_import_mirror", where: "job = \(job) AND is_done") > 0

@@ -56,7 +56,16 @@ extension MirrorDeletion {
             try database.execute(sql: "DELETE FROM _import_seen WHERE job = ?", arguments: [job.id])
         }
         try database.execute(sql: "DROP TABLE IF EXISTS \(Self.gone); DROP TABLE IF EXISTS \(RowIDBitmap.scope)")
-        guard let deletion, deletion.count > 0 || deletion.denied.contains(where: { $0 > 0 }) else { return nil }
+        return try deletion.flatMap(saved)
+    }
+
+    /// Deletes what is to go, and keeps what has come of it.
+    ///
+    /// - Returns: what it has changed; nil for nothing.
+    func deleteGone(_ log: UndoLog) throws -> MergeNotification? { try saved(delete(log)) }
+
+    private func saved(_ deletion: Deletion) throws -> MergeNotification? {
+        guard deletion.count > 0 || deletion.denied.contains(where: { $0 > 0 }) else { return nil }
         try save(deletion)
         let marker = try Marker(database, job: job.id) ?? Marker()
         let merge = MergeNotification(

@@ -4,7 +4,8 @@ import ImportEngine
 import ImportModel
 import ImportSources
 
-/// The last stage of a job that mirrors its sources: deletes the objects in scope that no record of it had.
+/// The last stage of a job that mirrors its sources, or replaces earlier versions of them: deletes the objects in scope that no
+/// record of it had, or those that the earlier versions have inserted.
 ///
 /// All of it is one transaction: all objects go, or none.
 package final class MirrorDeletion {
@@ -86,7 +87,7 @@ package final class MirrorDeletion {
             }
         let layout = model.isFlat ? nil : try ModelLayout(importing: model)
         let identifier = layout?.hierarchy.identifier(of: position) ?? own.identifier
-        guard !identifier.isEmpty else {
+        guard !identifier.isEmpty || job.options.mirror == nil else {
             throw ImportError(
                 .optionsConflict,
                 "\(name.printable) has no identifier, and \(.mirror) needs one: by it objects of the store and of the sources are "
@@ -125,14 +126,7 @@ package final class MirrorDeletion {
     /// - Returns: why they may not; nil where they may.
     package func find(_ transformers: TransformerRegistry) throws -> ImportReport.WithheldReason? {
         let unread = try RejectedIdentifiers(job, model, transformers, database).protect(check: check)
-        try database.execute(
-            sql: """
-                DROP TABLE IF EXISTS \(Self.gone);
-                CREATE TEMPORARY TABLE import_gone (
-                    root INTEGER NOT NULL, row INTEGER NOT NULL, PRIMARY KEY (root, row)
-                ) WITHOUT ROWID
-                """
-        )
+        try prepareGone()
         try RowIDBitmap.prepareScope(database)
         var filled: Set<BytewiseString> = []
         for index in roots.indices where !whole.contains(ExistingEntity.folded(roots[index].table)) {
@@ -146,6 +140,18 @@ package final class MirrorDeletion {
         if try deletesNothingElse(), try reason(unread: unread) == nil { return nil }
         for index in roots.indices where roots[index].mayCountMore { try count(index) }
         return try reason(unread: unread)
+    }
+
+    /// Makes the table of the rows that are to go.
+    func prepareGone() throws {
+        try database.execute(
+            sql: """
+                DROP TABLE IF EXISTS \(Self.gone);
+                CREATE TEMPORARY TABLE import_gone (
+                    root INTEGER NOT NULL, row INTEGER NOT NULL, PRIMARY KEY (root, row)
+                ) WITHOUT ROWID
+                """
+        )
     }
 
     /// Why what was found may not go; nil where it may.

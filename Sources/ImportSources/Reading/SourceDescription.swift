@@ -20,10 +20,15 @@ package struct SourceDescription: Sendable, Hashable, Codable {
     package var isCompressed = false
     /// XXH3-64 of its first MiB, decompressed, in hexadecimal; nil before it was looked into.
     package var fingerprint: String?
+    /// XXH3-64 of its first lines, to the end of one with more than four bytes, which stay as they are when it grows; nil where the
+    /// fingerprint is, and where no such line ends in the first MiB.
+    package var opening: String?
     /// How its text is encoded, as the job or its first bytes say; nil for UTF-8, and before it was looked into.
     package var encoding: String?
     /// What an earlier job has imported of it, where this one goes on; nil for nothing.
     package var earlier: EarlierPart?
+    /// True if its file is gone, and what is at its path now was found to be another source; else nil.
+    package var isGone: Bool?
     /// The job that has imported an earlier version of it, whose rows go when this one is imported; nil for none.
     package var replaces: Int64?
 
@@ -73,16 +78,54 @@ package struct SourceDescription: Sendable, Hashable, Codable {
     /// True if the source can be read a second time.
     package var isRepeatable: Bool { path != nil }
 
-    /// What a source that can be read again is found by: its path, and its member's in an archive; nil for a stream.
+    /// What a source that can be read again is found by: its path, and its member's in an archive; nil for a stream, and for one that
+    /// is gone.
     package var key: String? {
-        guard let path else { return nil }
+        guard let path, isGone != true else { return nil }
         return member.map { "\(path)\n\($0)" } ?? path
+    }
+
+    /// What is known of how it begins.
+    package var beginnings: Set<String> { Set([fingerprint, opening].compactMap(\.self)) }
+
+    /// The same source with the path, and the member, that it has by now.
+    package func moved(to other: SourceDescription) -> SourceDescription {
+        var moved = other
+        (moved.fingerprint, moved.opening, moved.encoding) = (fingerprint, opening, encoding)
+        (moved.earlier, moved.replaces) = (earlier, replaces)
+        return moved
+    }
+
+    /// The same source, as it was, in another file.
+    package func located(at other: SourceDescription) -> SourceDescription {
+        var located = SourceDescription(
+            name: other.name,
+            path: other.path,
+            member: other.member,
+            size: size,
+            modified: modified,
+            changed: changed,
+            inode: inode,
+            isCompressed: other.isCompressed,
+            fingerprint: fingerprint
+        )
+        (located.opening, located.encoding) = (opening, encoding)
+        (located.earlier, located.replaces) = (earlier, replaces)
+        return located
     }
 
     /// The same source, with the fingerprint of what it begins with.
     package func fingerprinted(_ sample: [UInt8]) -> SourceDescription {
         var source = self
         source.fingerprint = sample.withUnsafeBytes { XXH3Hasher.digest(of: $0) }
+        var start = sample.startIndex
+        while let end = sample[start...].firstIndex(of: 0x0A) {
+            if end - start > 4 {
+                source.opening = sample[...end].withUnsafeBytes { XXH3Hasher.digest(of: $0) }
+                break
+            }
+            start = end + 1
+        }
         return source
     }
 

@@ -81,7 +81,7 @@ package struct SourceOpener: Sendable {
             throw ImportError(.archiveMemberNotFound, at: source.name, "the archive no longer has this member")
         }
         (now.name, now.fingerprint, now.encoding) = (source.name, source.fingerprint, source.encoding)
-        (now.earlier, now.replaces) = (source.earlier, source.replaces)
+        (now.opening, now.earlier, now.replaces) = (source.opening, source.earlier, source.replaces)
         return now
     }
 

@@ -55,7 +55,8 @@ extension StoreInspection {
         return job.sources.enumerated().map { index, source in
             let state = isWhole || index < marker.source ? .finished : index > marker.source ? .waiting : stop(job)
             let (end, records) = read[index] ?? (0, 0)
-            let bytes = index == marker.source ? marker.byteOffset : index < marker.source ? end : 0
+            let last = index == marker.source ? marker.byteOffset : index < marker.source ? end : 0
+            let bytes = max(0, last - (source.description.earlier?.end.byteOffset ?? 0))
             let total = source.description.plainSize ?? (state == .finished ? bytes : nil)
             return SourceProgress(
                 source: source.description.name,

@@ -73,8 +73,17 @@ class Folder:
             self.half = name
             self.note(f"append half a line to {name}")
             self.night(allowed={0, 65})
+            if self.random.random() < 0.3 and name.count(".") == 1 and not self.rotated(name.split(".")[0], 1):
+                # Rotated, while its writer still has it open.
+                other = name.replace(".ndjson", ".1.ndjson")
+                if other not in self.burnt:
+                    self.rename(name, other)
+                    self.files[name] = self.lines(2)
+                    self.put(name)
+                    name = other
             with open(self.path(name), "ab") as file:
                 file.write(line[cut:])
+            self.note("append the other half")
             self.files[name].append(line.decode())
             self.half = None
             self.night()
@@ -88,6 +97,8 @@ class Folder:
         last = 0
         while self.rotated(stem, last + 1):
             last += 1
+        if any(f"{stem}.{number}.ndjson{end}" in self.burnt for number in range(last + 2) for end in ("", ".gz")) or f"{stem}.ndjson" in self.burnt:
+            return
         for number in range(last, 0, -1):
             name = self.rotated(stem, number)
             self.rename(name, f"{stem}.{number + 1}" + name[name.index(".ndjson"):])

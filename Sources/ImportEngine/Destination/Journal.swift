@@ -317,6 +317,8 @@ package struct SourceUpdate: Sendable {
     package let job: Int64
     /// What it is now: touched since, or moved; nil where it is gone.
     package let now: SourceDescription?
+    /// True if it has grown, so that the job has imported a part of it.
+    package var hasGrown = false
 
     /// A source of the job or of an earlier one, which may be a part or another version of it, as it is now.
     package func updated(_ source: SourceDescription, of job: Int64) -> SourceDescription {
@@ -325,8 +327,8 @@ package struct SourceUpdate: Sendable {
             updated.isGone = true
             return updated
         }
-        // An older version had another size, and was of another time.
-        return job == self.job ? source.moved(to: now) : source.located(at: now)
+        // A part of it, or an older version, had another size, and was of another time.
+        return job == self.job && !hasGrown ? source.moved(to: now) : source.located(at: now)
     }
 }
 

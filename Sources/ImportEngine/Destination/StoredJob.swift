@@ -89,7 +89,7 @@ package struct StoredJob: Sendable {
     package var sources: [Source]
     /// What was given for its sources, with absolute paths, where folders or patterns are among it; else nil.
     package var given: [String]?
-    /// What is known now of sources of earlier jobs, to be kept when it begins.
+    /// What is known now of its sources in earlier jobs, to be kept when it begins or is resumed.
     package var updates: [SourceUpdate] = []
     /// The model that it imports with; nil until it is inferred.
     package var model: ModelDescription?

@@ -68,6 +68,45 @@ extension JobResolver {
         }
     }
 
+    /// An unfinished job whose sources have moved since it stopped, with the files that they are in now.
+    ///
+    /// What is committed of a source tells where it is. Where nothing is, what is at its path is imported.
+    func relocated(_ job: StoredJob, _ descriptions: [SourceDescription]) throws -> StoredJob {
+        let check = SourceCheck(opener: planner.opener, interruption: planner.interruption)
+        var job = job
+        var free = descriptions
+        var lost: [Int] = []
+        for (index, source) in job.sources.enumerated() {
+            let place = free.firstIndex { $0.key == source.description.key }
+            let now = place.map { free[$0] }
+            let isPart = source.description.earlier != nil
+            guard try isPart || !journal.committed(of: job, source: index).ranges.isEmpty else { continue }
+            if let now, let place {
+                let isThere =
+                    try SourceCheck.isUntouched(now, since: source.description)
+                    || check.begins(now, as: job, source: index, journal)
+                if isThere {
+                    free.remove(at: place)
+                    continue
+                }
+            }
+            lost.append(index)
+        }
+        for index in lost {
+            let was = job.sources[index].description
+            guard let place = try free.firstIndex(where: { try check.begins($0, as: job, source: index, journal) })
+            else { continue }
+            planner.announce("\(free[place].displayName) was \(was.displayName): the import goes on in it")
+            job.sources[index].description = was.located(at: free[place])
+            if let key = was.key {
+                // Its earlier parts are there, too.
+                job.updates.append(SourceUpdate(key: key, job: job.id, now: free[place], hasGrown: true))
+            }
+            free.remove(at: place)
+        }
+        return job
+    }
+
     /// Works out what is to be imported of the sources.
     ///
     /// - Parameters:

@@ -60,7 +60,14 @@ extension JobResolver {
             journal: journal
         )
         func shapes() throws -> [SourceShape] {
-            try planner { _ in }.shapes(of: now()) { try resolver.known(of: $0, excluding: job.id) }.map(\.shape)
+            let shapes = try planner { _ in }.shapes(of: now()) { try resolver.known(of: $0, excluding: job.id) }
+            // What goes on after an earlier part has its shape.
+            return shapes.enumerated().map { index, shaped in
+                guard shapes.count == job.sources.count, job.sources[index].description.earlier != nil else {
+                    return shaped.shape
+                }
+                return job.sources[index].shape
+            }
         }
         // Of a job that has records, chunks may be all that is needed.
         guard let shapes = try marker.recordOrdinal == 0 || hasGrown ? shapes() : try? shapes() else { return nil }
@@ -73,7 +80,19 @@ extension JobResolver {
                 "\(job.sources[changed].description.displayName): \(how) than when the import stopped, so it starts over"
             )
         }
-        return try resolver.begin(now(), given: job.given, nil, replacing: job)
+        let sources = try now()
+        let own = Set(job.sources.compactMap(\.description.key))
+        let isPart = job.sources.contains { $0.description.earlier != nil || $0.description.replaces != nil }
+        // What the job left out as it was in already stays left out.
+        let known =
+            try isPart || sources.contains { !own.contains($0.key ?? "") } ? resolver.knownSources(sources) : nil
+        return try resolver.begin(
+            sources,
+            given: job.given,
+            nil,
+            known?.hasAll == true ? nil : known,
+            replacing: job
+        )
     }
 }
 

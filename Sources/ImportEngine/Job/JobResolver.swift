@@ -99,6 +99,7 @@ package struct JobResolver {
                 )
             }
             guard run.restart else {
+                let open = try takesChunks || isStream ? open : relocated(open, descriptions)
                 let hasMore = !takesChunks && !isStream && !Self.areSame(open.sources.map(\.description), descriptions)
                 return try resume(open, takesChunks: takesChunks, hasMore: hasMore && options.mirror == nil)
             }
@@ -110,7 +111,8 @@ package struct JobResolver {
                     advice: ImportError.waysPast(streamInto: store)
                 )
             }
-            return try begin(descriptions, given: given, chunks, replacing: open)
+            let known = try takesChunks || options.mirror != nil ? nil : knownSources(descriptions)
+            return try begin(descriptions, given: given, chunks, known?.hasAll == true ? nil : known, replacing: open)
         }
         if let chunks {
             if !run.again, let done = try finished(descriptions, where: isSame) {
@@ -131,9 +133,8 @@ package struct JobResolver {
         let known = try knownSources(descriptions)
         guard let last = known.job else { return try begin(descriptions, given: given, nil, replacing: nil) }
         let isOneJob = isSame(last) && known.updates.isEmpty
-        let hasAll = known.answers.allSatisfy { if case .known = $0 { true } else { false } }
-        if !hasAll || !isOneJob { known.lines.forEach(planner.announce) }
-        if hasAll {
+        if !known.hasAll || !isOneJob { known.lines.forEach(planner.announce) }
+        if known.hasAll {
             try checkIndexes(of: last)
             let differences = differences(from: last, takesChunks: false)
             if !differences.isEmpty {

@@ -108,6 +108,9 @@ package struct KnownSources {
         }
     }
 
+    /// True if nothing of them is to be imported.
+    var hasAll: Bool { answers.allSatisfy { if case .known = $0 { true } else { false } } }
+
     /// `a.json is`, `2 sources are`.
     private static func list(_ names: [String], _ one: String = "is", _ several: String = "are") -> String {
         names.count == 1 ? "\(names[0]) \(one)" : "\(names.count.grouped) sources \(several)"
@@ -234,12 +237,13 @@ package struct KnownSources {
                 case .other: continue
                 case .same:
                     pass(index, before)
+                    updates.append(SourceUpdate(key: before.key, job: before.job.id, now: source))
                     lines.append("\(source.displayName) was \(was.displayName), which is in already")
                 case .longer(let part):
                     goOn(index, source, before, part)
+                    updates.append(SourceUpdate(key: before.key, job: before.job.id, now: source, hasGrown: true))
                     lines.append("\(source.displayName) was \(was.displayName) and has grown: what is new is imported")
                 }
-                updates.append(SourceUpdate(key: before.key, job: before.job.id, now: source))
                 if let own { found.insert(own) }
                 matched.insert(index)
                 candidates.remove(at: place)

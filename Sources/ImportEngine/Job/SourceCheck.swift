@@ -49,43 +49,81 @@ package struct SourceCheck {
     ) throws -> Comparison {
         let before = job.sources[index]
         let committed = try journal.committed(of: job, source: index)
-        var ranges = committed.ranges
-        if let earlier = before.description.earlier {
-            ranges.insert(HashedRange(firstByte: 0, endByte: earlier.end.byteOffset, hash: earlier.hash), at: 0)
-        }
         let stream = try opener.open(now, interruption: interruption)
-        if ranges.isEmpty {
-            var next: [UInt8] = [0]
-            return try stream.read(into: &next) == 0 ? .same : .other
-        }
-        let whole = XXH3Hasher()
-        let prefix = SourcePrefix(byteOffset: stream.offset, lineBreaks: 0, lineStart: 0)
-        var last = UInt8(ascii: "\n")
+        var next: [UInt8] = [0]
+        let beginning: Beginning
         do {
-            for range in ranges {
-                prefix.resetHash()
-                let isThere = try read(stream, upTo: range.endByte) { bytes in
-                    whole.update(UnsafeRawBufferPointer(bytes))
-                    if let base = bytes.baseAddress { prefix.advance(base, bytes.count) }
-                    last = bytes.last ?? last
-                }
-                guard isThere, prefix.digest == range.hash else { return .other }
-            }
-            if committed.hasReachedLimit { return .same }
-            var next: [UInt8] = [0]
-            guard try stream.read(into: &next) > 0 else { return .same }
-            guard before.shape.fault == nil, canGoOn(before.shape.layout, after: last, with: next[0]) else {
+            guard let found = try self.beginning(of: stream, before.description, committed.ranges) else {
                 return .other
             }
+            beginning = found
+            if committed.hasReachedLimit { return .same }
+            guard try stream.read(into: &next) > 0 else { return .same }
         } catch let error as ImportError where error.code == .badInput {
             return .other
         }
+        guard beginning.prefix.byteOffset > 0, before.shape.fault == nil,
+            canGoOn(before.shape.layout, after: beginning.last, with: next[0])
+        else { return .other }
+        let prefix = beginning.prefix
         var end = SplitPosition.start
         (end.byteOffset, end.lineBreaks, end.lineStart) = (prefix.byteOffset, prefix.lineBreaks, prefix.lineStart)
         // A header row was the first; what was to be skipped is passed.
         let isCounted = job.options.skip > 0 || before.shape.headers != nil
         if isCounted { end.recordsBefore = before.shape.paths.map { _ in 1 << 52 } }
-        return .longer(SourceDescription.EarlierPart(job: job.id, end: end, hash: whole.digest))
+        return .longer(SourceDescription.EarlierPart(job: job.id, end: end, hash: beginning.hash))
+    }
+
+    /// True if a source begins with all that a job has read of one, or has committed of it.
+    package func begins(
+        _ now: SourceDescription,
+        as job: StoredJob,
+        source index: Int,
+        _ journal: any JournalReader
+    ) throws -> Bool {
+        let ranges = try journal.committed(of: job, source: index).ranges
+        do {
+            let stream = try opener.open(now, interruption: interruption)
+            return try beginning(of: stream, job.sources[index].description, ranges) != nil
+        } catch let error as ImportError where error.code == .badInput {
+            return false
+        }
+    }
+
+    /// The bytes of a source up to where a job has read it.
+    private struct Beginning {
+        let prefix: SourcePrefix
+        /// Of all of them.
+        let hash: String
+        let last: UInt8
+    }
+
+    /// Reads as much of a source as was read of it before.
+    ///
+    /// - Parameters:
+    ///   - before: what it was.
+    ///   - ranges: what a job has committed of it, after an earlier part.
+    /// - Returns: nil where it is not the same.
+    private func beginning(of stream: SourceStream, _ before: SourceDescription, _ ranges: [HashedRange]) throws
+        -> Beginning?
+    {
+        var ranges = ranges
+        if let earlier = before.earlier {
+            ranges.insert(HashedRange(firstByte: 0, endByte: earlier.end.byteOffset, hash: earlier.hash), at: 0)
+        }
+        let whole = XXH3Hasher()
+        let prefix = SourcePrefix(byteOffset: stream.offset, lineBreaks: 0, lineStart: 0)
+        var last = UInt8(ascii: "\n")
+        for range in ranges {
+            prefix.resetHash()
+            let isThere = try read(stream, upTo: range.endByte) { bytes in
+                whole.update(UnsafeRawBufferPointer(bytes))
+                if let base = bytes.baseAddress { prefix.advance(base, bytes.count) }
+                last = bytes.last ?? last
+            }
+            guard isThere, prefix.digest == range.hash else { return nil }
+        }
+        return Beginning(prefix: prefix, hash: whole.digest, last: last)
     }
 
     /// True if a source has the very bytes that a finished job has read of it.

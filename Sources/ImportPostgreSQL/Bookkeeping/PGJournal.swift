@@ -44,14 +44,15 @@ final class PGJournal: PGJournalReader, Journal {
     private func updated(by updates: [SourceUpdate], _ jobs: [StoredJob]) -> [StoredJob] {
         var keys: [String: SourceUpdate] = [:]
         for update in updates { keys[update.key] = update }
-        return jobs.map { job in
-            var job = job
+        return jobs.compactMap { job in
+            var (job, isUpdated) = (job, false)
             for index in job.sources.indices {
                 let source = job.sources[index].description
                 guard let update = source.key.flatMap({ keys[$0] }), job.id <= update.job else { continue }
                 job.sources[index].description = update.updated(source, of: job.id)
+                isUpdated = true
             }
-            return job
+            return isUpdated ? job : nil
         }
     }
 
@@ -75,7 +76,9 @@ final class PGJournal: PGJournalReader, Journal {
 
     func resume(_ job: StoredJob, building indexes: StoreIndexes) throws -> StoreIndexes {
         let before = try self.indexes(of: job)
+        let updated = try job.updates.isEmpty ? [] : updated(by: job.updates, jobs())
         session.keptChunk = try session.write { connection in
+            try save(updated, connection)
             _ = try connection.execute(
                 "UPDATE _import_job SET options = $2, is_split = false WHERE id = $1",
                 [.integer(job.id), .text(try BookkeepingJSON.encode(StoredOptions(of: job)))]

@@ -46,6 +46,7 @@ extension StoreSession: Journal {
             try job.prepareAgain(database, store: store)
             try indexes.save(for: job, database)
             try job.saveOptions(database)
+            try StoredJob.save(job.updates, database)
             try TableFingerprint.forget(job.tables, database)
             return before
         }

@@ -147,7 +147,8 @@ struct ErrorTests {
         #expect(reject.contains("price.net: double: number with more digits than double holds would be lost"))
         #expect(reject.contains("(byte \(offset))"))
         // It is part of what the result depends on.
-        let other = try runImporter(source, "--into", store, "--model", model, "--lossless", "--on-error", "stop")
+        let stop = ["--model", model, "--lossless", "--on-error", "stop", "--again"]
+        let other = try run([Project.importer, source, "--into", store] + stop)
         #expect(other.ending == .exit(65))
         let resumed = try runImporter(source, "--into", store, "--model", model, "--on-error", "stop")
         #expect(resumed.ending == .exit(64))

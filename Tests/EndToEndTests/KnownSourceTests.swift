@@ -32,20 +32,143 @@ struct KnownSourceTests {
         #expect(try importFiles(names, "--entity", "a", "--again").ending == .exit(0))
     }
 
-    @Test func aPatternThatHasGrownIsRefused() throws {
+    @Test func aPatternThatHasGrownBringsWhatIsNew() throws {
         #expect(try importFiles(["a.json"], "--entity", "a").ending == .exit(0))
         let grown = try importFiles(["a.json", "b.json"], "--entity", "a")
-        #expect(grown.ending == .exit(64), "\(grown.errorText)")
-        #expect(grown.errorText.contains("has \(directory.path("a.json")) already"), "\(grown.errorText)")
-        #expect(grown.errorText.contains("(\(directory.path("b.json")))"), "\(grown.errorText)")
-        #expect(try ids() == "1 2 3")
-        #expect(try importFiles(["b.json"], "--entity", "a").ending == .exit(0))
-        #expect(try importFiles(["b.json", "a.json"], "--entity", "a").ending == .exit(64))
+        #expect(grown.ending == .exit(0) && grown.errorText.contains("a.json is in already"), "\(grown.errorText)")
+        #expect(try ids() == "1 2 3 4")
+        let again = try importFiles(["b.json", "a.json"], "--entity", "a")
+        #expect(again.ending == .exit(0) && again.errorText.contains("2 sources are in already"), "\(again.errorText)")
+        #expect(again.outputText.contains("nothing was changed"), "\(again.outputText)")
         #expect(try ids() == "1 2 3 4")
         // Asked for, or of another entity, it is another import.
         #expect(try importFiles(["a.json", "b.json"], "--entity", "other").ending == .exit(0))
         #expect(try importFiles(["a.json", "b.json"], "--entity", "a", "--again").ending == .exit(0))
         #expect(try ids() == "1 1 2 2 3 3 4 4")
+    }
+
+    /// The job was another one's: with other options it says so, and changes nothing.
+    @Test func otherOptionsAreSaid() throws {
+        #expect(try importFiles(["a.json"], "--lossless").ending == .exit(0))
+        let other = try importFiles(["a.json"], "--type", "id:string")
+        #expect(other.ending == .exit(0), "\(other.errorText)")
+        #expect(
+            other.errorText.contains("it was imported without --type, with another --lossless"),
+            "\(other.errorText)"
+        )
+        #expect(try ids() == "1 2 3")
+    }
+
+    // MARK: Grown, moved, changed
+
+    private func append(_ text: String, to name: String) throws {
+        let file = try #require(FileHandle(forWritingAtPath: directory.path(name)))
+        try file.seekToEnd()
+        try file.write(contentsOf: Data(text.utf8))
+        try file.close()
+    }
+
+    /// Lines that follow are a job of their own, which knows what came before by its hash; where the file was touched alone, nothing is.
+    @Test(arguments: ["", "\n"])
+    func linesThatFollowAreImported(end: String) throws {
+        try directory.write("{\"id\":1}\n{\"id\":2}\(end)", to: "l.ndjson")
+        #expect(try importFiles(["l.ndjson"], "--entity", "a").ending == .exit(0))
+        try append("\(end.isEmpty ? "\n" : ""){\"id\":3}\n", to: "l.ndjson")
+        let grown = try importFiles(["l.ndjson"], "--entity", "a")
+        #expect(grown.ending == .exit(0) && grown.errorText.contains("l.ndjson has grown"), "\(grown.errorText)")
+        #expect(try ids() == "1 2 3")
+        try append("{\"id\":4}\n", to: "l.ndjson")
+        #expect(try importFiles(["l.ndjson", "a.json"], "--entity", "a").ending == .exit(0))
+        #expect(try ids() == "1 1 2 2 3 3 4")
+        try StoreContent.execute(store, "DELETE FROM a WHERE rowid > 4")
+        #expect(try runImporter("verify", store).outputText.contains("4 = 4") == false)
+        let positions = "SELECT group_concat(json_extract(description, '$.earlier.job'), ' ') FROM _import_source"
+        #expect(try StoreContent.query(store, positions) == "1 2")
+    }
+
+    /// What is wrong in a line that was appended is at its place in the whole file.
+    @Test func errorsInWhatFollowsNameItsLine() throws {
+        try directory.write("{\"id\":1}\n{\"id\":2}\n", to: "l.ndjson")
+        #expect(try importFiles(["l.ndjson"], "--entity", "a").ending == .exit(0))
+        try append("{\"id\":3}\nbroken\n{\"id\":5}\n", to: "l.ndjson")
+        #expect(try importFiles(["l.ndjson"], "--entity", "a").ending == .exit(0))
+        #expect(try ids() == "1 2 3 5")
+        let rejects = try runImporter("rejects", store).outputText
+        #expect(rejects.contains("l.ndjson at byte 27"), "\(rejects)")
+    }
+
+    @Test func aFileThatHasMovedIsKnownByItsBytes() throws {
+        let lines = (1...3).map { "{\"id\":\($0)}\n" }.joined()
+        try directory.write(lines, to: "app.ndjson")
+        #expect(try importFiles(["app.ndjson"], "--entity", "a").ending == .exit(0))
+        let files = FileManager.default
+        try files.moveItem(atPath: directory.path("app.ndjson"), toPath: directory.path("app.1.ndjson"))
+        try append("{\"id\":4}\n", to: "app.1.ndjson")
+        try directory.write("{\"id\":5}\n", to: "app.ndjson")
+        let rotated = try importFiles(["app.1.ndjson", "app.ndjson"], "--entity", "a")
+        #expect(rotated.ending == .exit(0), "\(rotated.errorText)")
+        #expect(rotated.errorText.contains("app.ndjson and has grown"), "\(rotated.errorText)")
+        #expect(try ids() == "1 2 3 4 5")
+        // It is found where it is now, without a second look at what it was.
+        let known = try importFiles(["app.1.ndjson", "app.ndjson"], "--entity", "a")
+        #expect(known.outputText.contains("has all of"), "\(known.outputText)\(known.errorText)")
+        try files.copyItem(atPath: directory.path("app.ndjson"), toPath: directory.path("copy.ndjson"))
+        let copy = try importFiles(["copy.ndjson", "app.ndjson"], "--entity", "a")
+        #expect(copy.errorText.contains("has the same bytes as"), "\(copy.errorText)")
+        #expect(try ids() == "1 2 3 4 5 5")
+    }
+
+    @Test func newFilesGoWhereTheOthersAre() throws {
+        try files.createDirectory(atPath: directory.path("logs"), withIntermediateDirectories: true)
+        for day in 1...2 { try directory.write("{\"id\":\(day)}\n", to: "logs/2024-01-0\(day).ndjson") }
+        #expect(try importFiles(["logs"]).ending == .exit(0))
+        try directory.write("{\"id\":3}\n", to: "logs/2024-01-03.ndjson")
+        try directory.write("{\"other\":1,\"x\":2}\n", to: "logs/notes.ndjson")
+        #expect(try importFiles(["logs"]).ending == .exit(0))
+        #expect(try ids("logs") == "1 2 3")
+        #expect(try StoreContent.query(store, "SELECT other FROM notes") == "1")
+    }
+
+    private var files: FileManager { .default }
+
+    @Test func whatHasChangedIsMergedOrRefusedOrReplaced() throws {
+        let (list, keyed) = ("[{\"v\":1,\"k\":[{\"x\":1},{\"x\":2}]},{\"v\":2,\"k\":[]}]", "[{\"id\":1},{\"id\":2}]")
+        try directory.write(list, to: "u.json")
+        try directory.write(keyed, to: "k.json")
+        #expect(try importFiles(["u.json"], "--nested", "tables").ending == .exit(0))
+        #expect(try importFiles(["k.json"], "--identifier", "id").ending == .exit(0))
+        try directory.write("[{\"v\":7,\"k\":[{\"x\":9}]}]", to: "u.json")
+        try directory.write("[{\"id\":2},{\"id\":3}]", to: "k.json")
+        let merged = try importFiles(["k.json"], "--identifier", "id")
+        #expect(merged.ending == .exit(0) && merged.errorText.contains("objects are merged"), "\(merged.errorText)")
+        #expect(try ids("k") == "1 2 3")
+        let refused = try importFiles(["u.json"], "--nested", "tables")
+        #expect(refused.ending == .exit(65), "\(refused.errorText)")
+        for way in ["--again", "--replace-source", "--identifier"] { #expect(refused.errorText.contains(way)) }
+        let before = "1\n2"
+        #expect(try StoreContent.query(store, "SELECT v FROM u ORDER BY v") == before)
+        let replaced = try importFiles(["u.json"], "--nested", "tables", "--replace-source")
+        #expect(replaced.ending == .exit(0) && replaced.outputText.contains("2 deleted"), "\(replaced.outputText)")
+        #expect(try StoreContent.query(store, "SELECT v FROM u UNION ALL SELECT x FROM u_k") == "7\n9")
+        #expect(try runImporter("verify", store).ending == .exit(0))
+        #expect(try importFiles(["u.json"], "--nested", "tables").outputText.contains("already"))
+        #expect(try runImporter("undo", store).ending == .exit(0))
+        #expect(
+            try StoreContent.query(store, "SELECT v FROM u ORDER BY v; SELECT x FROM u_k ORDER BY x") == "1\n2\n1\n2"
+        )
+        #expect(try runImporter("verify", store).ending == .exit(0))
+    }
+
+    /// Rows that have other row ids by now are not taken for those that an earlier version has brought.
+    @Test func whatCannotBeToldIsNotReplaced() throws {
+        try directory.write("[{\"v\":1},{\"v\":2},{\"v\":3}]", to: "u.json")
+        #expect(try importFiles(["u.json"]).ending == .exit(0))
+        try StoreContent.execute(store, "UPDATE u SET rowid = rowid + 10")
+        try directory.write("[{\"v\":7}]", to: "u.json")
+        let refused = try importFiles(["u.json"], "--replace-source")
+        #expect(refused.ending == .exit(64), "\(refused.errorText)")
+        #expect(refused.errorText.contains("have other row ids by now"), "\(refused.errorText)")
+        #expect(try StoreContent.query(store, "SELECT group_concat(v) FROM u") == "1,2,3")
     }
 
     @Test func whatIdentifiersTellApartMayComeAgain() throws {
@@ -58,10 +181,15 @@ struct KnownSourceTests {
         try directory.write("[{\"id\":1},{\"id\":2} oops", to: "a.json")
         #expect(try importFiles(["a.json"], "--entity", "a").ending == .exit(65))
         try directory.write("[{\"id\":1},{\"id\":2},{\"id\":3}]", to: "a.json")
-        let grown = try importFiles(["a.json", "b.json"], "--entity", "a")
-        #expect(grown.ending == .exit(64) && grown.errorText.contains("resume"), "\(grown.errorText)")
-        #expect(try runImporter("resume", store).ending == .exit(0))
-        #expect(try ids() == "1 2 3")
+        let both = try importFiles(["a.json", "b.json"], "--entity", "a")
+        #expect(both.ending == .exit(0), "\(both.errorText)")
+        #expect(both.outputText.split(separator: "Imported").count == 2, "\(both.outputText)")
+        #expect(try ids() == "1 2 3 4")
+        // One that has more than what is given is another import, and is finished first.
+        try directory.write("{\"id\":5}\n{\"id\":", to: "c.ndjson")
+        #expect(try importFiles(["b.json", "c.ndjson"], "--entity", "c").ending == .exit(65))
+        let part = try importFiles(["b.json"], "--entity", "c")
+        #expect(part.ending == .exit(64) && part.errorText.contains("resume"), "\(part.errorText)")
     }
 
     @Test func whatIsUndoneIsNotInAlready() throws {

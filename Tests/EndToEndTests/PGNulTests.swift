@@ -107,8 +107,8 @@ struct PGNulTests {
         let status = try database.importer(["status", database.url])
         #expect(status.outputText.contains("s  2 × U+0000 replaced"), "\(status.outputText)")
         #expect(try database.isVerified())
-        // It is the job's: with another one it is another import.
-        let other = try database.importer(database.command(files))
+        // It is the job's: without it, it is another import.
+        let other = try database.importer(database.command(files) + ["--again"])
         #expect(other.ending == .exit(0) && other.outputText.contains("2 texts with U+0000"), "\(other.outputText)")
     }
 

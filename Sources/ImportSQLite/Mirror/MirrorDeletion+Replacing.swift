@@ -51,7 +51,9 @@ extension MirrorDeletion {
             guard let before = source.replaces else { continue }
             for rows in try Self.rows(of: source, before, database) ?? [] {
                 let table = ExistingEntity.folded(rows.table)
-                guard let place = roots.firstIndex(where: { ExistingEntity.folded($0.table) == table }) else { continue }
+                guard let place = roots.firstIndex(where: { ExistingEntity.folded($0.table) == table }) else {
+                    continue
+                }
                 try check()
                 try database.execute(
                     sql: """

@@ -114,7 +114,7 @@ struct SourceIdentityTests {
         #expect(try job.pipeline(model).run().wasAlreadyFinished)
         try replace(job.source, at: place(ofNameIn: text, id: 25), way)
         let error = #expect(throws: ImportError.self) { try job.pipeline(model).run() }
-        #expect(error?.code == .usage)
+        #expect(error?.code == .badInput)
         #expect(error?.message.contains("has changed since it was imported") == true)
     }
 }

@@ -73,6 +73,7 @@ let package = Package(
             dependencies: [
                 "ImportModel", "ImportSources", "ImportEngine", "ImportSQLite", "ImportMigration", "ImportChanges",
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
         ),
         .target(name: "ImportPostgreSQL", dependencies: ["Importer", "ImportModel", "CPostgreSQL"]),

@@ -11,7 +11,8 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
         abstract: "Import JSON into a SQLite store.",
         discussion: """
             After an interruption, the same command resumes the import where it stopped. After a finished import it \
-            says so and changes nothing; with other sources it is a new import into the same store.
+            imports what is new: files that were added, and what logs have grown by. With other sources it is a new \
+            import into the same store.
 
             MOST USED
               --entity NAME          the table, instead of the file's name

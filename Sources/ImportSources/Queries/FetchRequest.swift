@@ -1,5 +1,3 @@
-import ImportSources
-
 /// The records of an entity to read, and their order (after `NSFetchRequest`).
 public struct FetchRequest: Sendable, Hashable {
     /// The entity's name.

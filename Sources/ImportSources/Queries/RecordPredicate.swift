@@ -1,5 +1,4 @@
 import ImportModel
-import ImportSources
 
 /// A condition on records (after `NSPredicate`): `age > 30 and city = 'Oslo'`.
 ///

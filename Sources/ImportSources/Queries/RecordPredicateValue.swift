@@ -1,6 +1,5 @@
 import Foundation
 import ImportModel
-import ImportSources
 
 /// A value to compare attributes with: numbers, texts, booleans, dates, decimals, UUIDs, binaries, URLs, any JSON, and arrays and
 /// optionals of these.

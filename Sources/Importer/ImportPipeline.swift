@@ -425,6 +425,12 @@ public final class ImportPipeline: Sendable {
         isPartial: Bool,
         in destination: some RecordDestination
     ) throws -> Outcome {
+        if !job.updates.isEmpty {
+            // Files that were touched or have moved need not be read the next time.
+            let journal = try destination.open(for: nil)
+            try journal.update(job.updates)
+            _ = try destination.close(after: job)
+        }
         let built = try destination.build(StoreIndexes(wanted: runOptions.indexes), of: job, interruption)
         let leftOut =
             runOptions.indexes.isEmpty ? [] : try destination.read { try $0.wordsOfIndexesLeftOut(of: job) }

@@ -51,6 +51,8 @@ struct UndoComparison {
                 : table.identity.allSatisfy { found.cells[$0] == cells[$0] }
         }
         if let own, isSame(own) { return own }
+        // Of rows that nothing identifies, an equal one is another.
+        guard !table.identity.isEmpty || row.after != nil else { return nil }
         let values = (table.identity.isEmpty ? table.logged : table.identity).map { cells[$0] }
         var key: RowKey?
         try statements.run(table.keyByIdentity, values) { row in

@@ -115,6 +115,14 @@ public final class UndoPipeline: Sendable {
                     advice: "To redo it, undo that: \(call: .undoing(store: store, job: undo.id))."
                 )
             }
+            if let later = try continuation(of: job, journal) {
+                throw ImportError(
+                    .notUndoable,
+                    at: store,
+                    "job \(later) has imported what a source of job \(job.id) has grown by since",
+                    advice: "Undo that first: \(call: .undoing(store: store, job: later))."
+                )
+            }
             let log = try (journal as? any SQLiteJournalReader)?.readIfThere { try UndoLog.exists(job.id, $0) }
             // An import that has no model yet has done nothing.
             let isKept = log == true || job.state != .finished && job.keepsUndo && job.model == nil
@@ -134,6 +142,13 @@ public final class UndoPipeline: Sendable {
             }
             return .begin(job, isKept: isKept)
         }
+    }
+
+    /// The last job that goes on after what this one has imported of a source; nil where none does.
+    private func continuation(of job: StoredJob, _ journal: any JournalReader) throws -> Int64? {
+        try journal.lastJob(withOneOf: job.sources.map(\.description)) { later in
+            try later.sources.contains { $0.description.earlier?.job == job.id } && !journal.isUndone(later.id)
+        }?.id
     }
 
     /// Keeps what it takes to undo a job that has only inserted rows.

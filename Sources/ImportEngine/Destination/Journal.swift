@@ -196,6 +196,9 @@ package protocol Journal: JournalReader {
     /// - Throws: `ImportError` where the rows that it inserted cannot be told from others.
     func remove(_ job: StoredJob) throws -> MergeNotification?
 
+    /// Keeps what has become of sources of earlier jobs.
+    func update(_ sources: [SourceUpdate]) throws
+
     // MARK: Their states
 
     /// Notes that a job is running.
@@ -353,6 +356,8 @@ package struct CommittedSource {
     package let ranges: [HashedRange]
     /// True if it was not read to its end, as no more records of it were wanted.
     package let hasReachedLimit: Bool
+    /// True if a record of it was inserted, or that is not known.
+    package var hasRows = true
 
     package init(ranges: [HashedRange], hasReachedLimit: Bool) {
         self.ranges = ranges

@@ -57,14 +57,21 @@ extension JobResolver {
             job,
             source in
             let before = job.options
-            guard before.skip == options.skip, before.limit == options.limit, before.records == options.records,
-                (before.model == nil) == (options.model == nil)
+            let records = options.records.map(\.description)
+            guard before.skip == options.skip, before.limit == options.limit,
+                records.isEmpty || records == source.shape.paths
             else { return false }
             if let model = options.model {
                 let names = Set(model.entities.map { BytewiseString($0.name) })
                 guard source.entities.allSatisfy({ names.contains(BytewiseString($0)) }) else { return false }
             }
-            return before.entity == options.entity || options.entity.map { source.entities == [$0] } ?? false
+            if before.model != nil, options.model == nil, options.entity == nil {
+                // Where there is one table, it is called as the source is.
+                let name = planner.entity(of: source.description)?.asciiLowercased
+                return source.entities.count != 1 || source.entities[0].asciiLowercased == name
+            }
+            return options.entity == nil
+                ? before.entity == nil || options.model != nil : source.entities == [options.entity]
         }
     }
 
@@ -135,9 +142,13 @@ extension JobResolver {
         }
         var open: [Int: SourceStream] = [:]
         if !new.isEmpty {
-            let plan = try planner.plan(new, beside: known.entities) { try self.known(of: $0, excluding: nil) }
-            sources += zip(places, plan.sources).map { ($0, $1) }
-            for (index, stream) in plan.open { open[places[index]] = stream }
+            do {
+                let plan = try planner.plan(new, beside: known.entities) { try self.known(of: $0, excluding: nil) }
+                sources += zip(places, plan.sources).map { ($0, $1) }
+                for (index, stream) in plan.open { open[places[index]] = stream }
+            } catch let error as ImportError where error.reason == .sourceEmpty && known.job != nil {
+                // Beside others, what is empty has no records yet.
+            }
         }
         sources.sort { $0.place < $1.place }
         let streams = sources.enumerated().compactMap { index, source in open[source.place].map { (index, $0) } }

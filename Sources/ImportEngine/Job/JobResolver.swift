@@ -100,8 +100,9 @@ package struct JobResolver {
             }
             guard run.restart else {
                 let open = try takesChunks || isStream ? open : relocated(open, descriptions)
-                let hasMore = !takesChunks && !isStream && !Self.areSame(open.sources.map(\.description), descriptions)
-                return try resume(open, takesChunks: takesChunks, hasMore: hasMore && options.mirror == nil)
+                // Others may have been given beside its sources, which may have grown.
+                let hasMore = !takesChunks && !isStream && options.mirror == nil
+                return try resume(open, takesChunks: takesChunks, hasMore: hasMore)
             }
             guard try !isStream || open.id == journal.lastJob()?.id else {
                 throw ImportError(
@@ -131,20 +132,28 @@ package struct JobResolver {
         }
         try checkUnfinished(descriptions, unfinished)
         let known = try knownSources(descriptions)
-        guard let last = known.job else { return try begin(descriptions, given: given, nil, replacing: nil) }
+        guard let last = known.job else {
+            known.lines.forEach(planner.announce)
+            return try begin(descriptions, given: given, nil, replacing: nil)
+        }
         let isOneJob = isSame(last) && known.updates.isEmpty
         if !known.hasAll || !isOneJob { known.lines.forEach(planner.announce) }
-        if known.hasAll {
-            try checkIndexes(of: last)
-            let differences = differences(from: last, takesChunks: false)
-            if !differences.isEmpty {
-                planner.announce(
-                    "it was imported \(Self.words(of: differences, in: last)): \(.again) imports it as it is given now"
-                )
-            }
-            return .nothing(last, isPartial: known.isPartial, isOneJob: isOneJob)
-        }
+        if known.hasAll { return try nothing(last, known, isOneJob: isOneJob) }
         return try begin(descriptions, given: given, nil, known, replacing: nil)
+    }
+
+    /// Nothing is to be imported: all of it is in.
+    private func nothing(_ last: StoredJob, _ known: KnownSources, isOneJob: Bool) throws -> Decision {
+        try checkIndexes(of: last)
+        let differences = differences(from: last, takesChunks: false)
+        if !differences.isEmpty {
+            planner.announce(
+                "it was imported \(Self.words(of: differences, in: last)): \(.again) imports it as it is given now"
+            )
+        }
+        var last = last
+        last.updates = known.updates
+        return .nothing(last, isPartial: known.isPartial, isOneJob: isOneJob)
     }
 
     /// The last import of chunks of these sources with the same options, as far as it is finished and not undone.
@@ -256,6 +265,9 @@ package struct JobResolver {
             plan = JobPlanner.Plan(sources: try planner.plan(chunks), open: [:])
         } else {
             plan = try self.plan(sources, known, replacing: replacing)
+            if plan.sources.isEmpty, let known, let last = known.job {
+                return try nothing(last, known, isOneJob: false)
+            }
             try checkStream(plan.sources)
             try checkTables(of: plan.sources)
         }

@@ -44,6 +44,8 @@ package struct KnownSources {
     private(set) var lines: [MessageText] = []
     /// The entities of sources of which something is in.
     private(set) var entities: [String] = []
+    /// Sources whose objects are gone.
+    private var emptied: [String] = []
     /// By job and entities, what is left of them.
     private var presences: [String: JobPresence] = [:]
 
@@ -87,7 +89,10 @@ package struct KnownSources {
         var (changed, merged, replaced) = ([SourceDescription](), [String](), [String]())
         for (index, before) in others.sorted(by: { $0.key < $1.key }) {
             meet(before)
-            if before.job.merges(before.source) {
+            if try !journal.committed(of: before.job, source: before.index).hasRows {
+                // Nothing of what was there before is in a table.
+                answers[index] = .changed(replacing: nil)
+            } else if before.job.merges(before.source) {
                 answers[index] = .changed(replacing: nil)
                 merged.append(sources[index].displayName)
             } else if replaces {
@@ -100,7 +105,12 @@ package struct KnownSources {
         guard changed.isEmpty else { throw Self.haveChanged(changed, store) }
         if !untouched.isEmpty { lines.append("\(Self.list(untouched)) in already") }
         if !same.isEmpty { lines.append("\(Self.list(same, "has", "have")) not changed") }
-        lines += moved
+        lines += moved.count > 5 ? ["\(moved.count.grouped) sources have moved, and are in already"] : moved
+        if !emptied.isEmpty {
+            lines.append(
+                "\(Self.list(emptied, "was", "were")) imported before, and its rows are gone: all of it is imported again"
+            )
+        }
         if !grown.isEmpty { lines.append("\(Self.list(grown, "has", "have")) grown: what is new is imported") }
         if !merged.isEmpty { lines.append("\(Self.list(merged, "has", "have")) changed: objects are merged") }
         if !replaced.isEmpty {
@@ -141,8 +151,12 @@ package struct KnownSources {
         var known: [String: Known] = [:]
         try journal.forEachJob(withOneOf: sources) { job in
             // Where what the newest has brought is gone, an older one says nothing.
-            for found in try all(of: job, isMeant) where wanted.remove(found.key) != nil && found.isThere {
-                known[found.key] = found
+            for found in try all(of: job, isMeant) where wanted.remove(found.key) != nil {
+                if found.isThere {
+                    known[found.key] = found
+                } else {
+                    emptied.append(found.source.description.displayName)
+                }
             }
             return !wanted.isEmpty
         }
@@ -212,15 +226,22 @@ package struct KnownSources {
                 && ($0.source.description.isGone == true || !isThere($0) && !keys.contains($0.key))
         }
         var lines: [MessageText] = []
-        var candidates = others.sorted { $0.key < $1.key }.map { ($0.value, Optional($0.key)) }
-        candidates += gone.map { ($0, nil) }
-        var (matched, found): (Set<Int>, Set<Int>) = ([], [])
+        let candidates =
+            others.sorted { $0.key < $1.key }.map { ($0.value, Optional($0.key)) } + gone.map { ($0, nil) }
+        // Those that began as a source does, by what is known of that.
+        var alikes: [String: [Int]] = [:]
+        for (place, (before, _)) in candidates.enumerated() {
+            for hash in before.source.description.beginnings { alikes[hash, default: []].append(place) }
+        }
+        var twins: [String: [Known]] = [:]
+        for one in known { twins[one.source.description.fingerprint ?? "", default: []].append(one) }
+        var (matched, found, taken): (Set<Int>, Set<Int>, Set<Int>) = ([], [], [])
         for index in wanted {
             let source = sources[index]
             let now = described[index] ?? source
-            let twin = try known.first {
+            let twin = try twins[now.fingerprint ?? ""]?.first {
                 let was = $0.source.description
-                guard $0.key != source.key, was.size == source.size, was.fingerprint == now.fingerprint, isThere($0)
+                guard $0.key != source.key, was.size == source.size, isThere($0)
                 else { return false }
                 let other = try check.opener.describe(again: was, interruption: check.interruption)
                 return try SourceCheck.isUntouched(other, since: was) && compare(source, $0) == .same
@@ -230,9 +251,10 @@ package struct KnownSources {
                 lines.append("\(source.displayName) has the same bytes as \(other); both are imported")
                 continue
             }
-            search: for (place, (before, own)) in candidates.enumerated() where own != index {
+            let places = Set(now.beginnings.flatMap { alikes[$0] ?? [] }).subtracting(taken).sorted()
+            search: for place in places where candidates[place].1 != index {
+                let (before, own) = candidates[place]
                 let was = before.source.description
-                guard was.opening == now.opening || was.fingerprint == now.fingerprint else { continue }
                 switch try check.compare(source, with: before.job, source: before.index, journal) {
                 case .other: continue
                 case .same:
@@ -246,7 +268,7 @@ package struct KnownSources {
                 }
                 if let own { found.insert(own) }
                 matched.insert(index)
-                candidates.remove(at: place)
+                taken.insert(place)
                 break search
             }
         }

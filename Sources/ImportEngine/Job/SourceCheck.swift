@@ -59,6 +59,14 @@ package struct SourceCheck {
             beginning = found
             if committed.hasReachedLimit { return .same }
             guard try stream.read(into: &next) > 0 else { return .same }
+            var following = next
+            // White space brings nothing.
+            while following.allSatisfy(ByteScan.isSpace) {
+                following = [UInt8](repeating: 0, count: 4096)
+                let count = try stream.read(into: &following)
+                if count == 0 { return .same }
+                following.removeLast(following.count - count)
+            }
         } catch let error as ImportError where error.code == .badInput {
             return .other
         }

@@ -29,7 +29,12 @@ package struct SourceVerification {
         var now: [SourceDescription] = []
         for (index, source) in run.job.sources.enumerated() {
             now.append(try describe(source.description))
-            try verify(now[index], index, marker)
+            if try index < marker.source && hasGrown(now[index], index) {
+                // What it has grown by is another job's.
+                now[index] = source.description
+            } else {
+                try verify(now[index], index, marker)
+            }
         }
         let retry = try run.job.retry != nil && hasChanged ? readAgain(now[0]) : nil
         // A model is inferred from all records, so it is not known yet when there are others than before.
@@ -42,6 +47,16 @@ package struct SourceVerification {
         let (job, reset) = try run.journal.refresh(run.job, now, retry: retry)
         run.job = job
         if let reset { run.context.merges.enqueue(reset) }
+    }
+
+    /// True if a source of which all is imported has grown since.
+    private func hasGrown(_ now: SourceDescription, _ index: Int) throws -> Bool {
+        guard run.job.retry == nil, now.path != nil,
+            !SourceCheck.isUntouched(now, since: run.job.sources[index].description)
+        else { return false }
+        let comparison = try check.compare(now, with: run.job, source: index, run.journal)
+        if case .longer = comparison { return true }
+        return false
     }
 
     /// What a source is now.

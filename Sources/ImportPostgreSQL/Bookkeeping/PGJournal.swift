@@ -74,6 +74,11 @@ final class PGJournal: PGJournalReader, Journal {
         )
     }
 
+    func update(_ sources: [SourceUpdate]) throws {
+        let updated = try updated(by: sources, jobs())
+        try session.write { try save(updated, $0) }
+    }
+
     func resume(_ job: StoredJob, building indexes: StoreIndexes) throws -> StoreIndexes {
         let before = try self.indexes(of: job)
         let updated = try job.updates.isEmpty ? [] : updated(by: job.updates, jobs())

@@ -149,6 +149,21 @@ package enum InsertedRowRanges {
         ).flatMap { try ranges($0.bytes("ranges")) ?? [] }
     }
 
+    /// The row ids that jobs after one have given in a table, of commits that have given one from `first` on.
+    static func ranges(of name: String, after job: Int64, from first: Int64, _ database: Database) throws
+        -> [ClosedRange<Int64>]
+    {
+        try BookkeepingRow.fetchAll(
+            database,
+            from: table,
+            sql: """
+                SELECT ranges FROM \(table) WHERE job > ? AND table_name = ? COLLATE NOCASE AND ranges IS NOT NULL
+                    AND last_rowid >= ?
+                """,
+            arguments: [job, name, first]
+        ).flatMap { try ranges($0.bytes("ranges")) ?? [] }
+    }
+
     private static func ranges(_ bytes: [UInt8]) -> [ClosedRange<Int64>]? {
         var reader = LEB128Buffer.Reader(bytes)
         var ranges: [ClosedRange<Int64>] = []

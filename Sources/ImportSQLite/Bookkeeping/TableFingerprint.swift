@@ -164,6 +164,13 @@ package struct TableFingerprint {
 
     /// How many of the rows that are known are still there, and how many of these have other values now.
     package func compare(_ table: String, _ database: Database) throws -> (compared: Int64, changed: Int64) {
+        try compare(samples, of: table, database)
+    }
+
+    /// Compares some of the samples.
+    func compare(_ samples: [Sample], of table: String, _ database: Database) throws -> (
+        compared: Int64, changed: Int64
+    ) {
         let select = try database.makeStatement(
             sql: "SELECT rowid, \(Self.list(columns)) FROM \(table.quotedIdentifier) WHERE rowid = ?"
         )

@@ -86,10 +86,13 @@ extension SQLiteJournalReader {
 
     package func committed(of job: StoredJob, source: Int) throws -> CommittedSource {
         try readIfThere {
-            CommittedSource(
+            var committed = CommittedSource(
                 ranges: try HashedRange.committed($0, job: job.id, source: source),
                 hasReachedLimit: try job.hasReachedLimit(ofSource: source, $0)
             )
+            committed.hasRows =
+                try $0.count("_import_chunk", where: "job = \(job.id) AND source = \(source) AND inserted > 0") > 0
+            return committed
         } ?? CommittedSource(ranges: [], hasReachedLimit: false)
     }
 

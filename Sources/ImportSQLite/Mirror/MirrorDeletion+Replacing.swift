@@ -7,6 +7,8 @@ import ImportSources
 extension MirrorDeletion {
     /// Rows that an earlier version of a source has inserted, in one chunk.
     private struct Rows {
+        let job: Int64
+        let entity: String
         let table: String
         let rowIDs: ClosedRange<Int64>
     }
@@ -15,7 +17,7 @@ extension MirrorDeletion {
     ///
     /// - Throws: `ImportError` with `.usage`.
     package static func checkReplaced(by job: StoredJob, _ database: Database, store: String) throws {
-        for source in job.sources.map(\.description) {
+        for (source, entities) in job.sources.map({ ($0.description, $0.entities) }) {
             guard let before = source.replaces else { continue }
             func refused(_ why: String) -> ImportError {
                 ImportError(
@@ -31,14 +33,36 @@ extension MirrorDeletion {
             guard let rows = try rows(of: source, before, database) else {
                 throw refused("its rows cannot be told from others")
             }
-            for table in Set(rows.map(\.table)) {
-                guard let fingerprint = try TableFingerprint(of: table, database) else { continue }
-                let (compared, changed) = try fingerprint.compare(table, database)
-                let known = Int64(fingerprint.samples.count)
-                guard 2 * (known - compared + changed) > known else { continue }
-                throw refused("the rows of \(table.printable) have other row ids by now")
+            let own = Set(entities.map(\.asciiLowercased))
+            if let other = rows.first(where: { !own.contains($0.entity.asciiLowercased) })?.entity {
+                throw refused("it had records of \(other.printable), and there are none now")
+            }
+            for table in Set(rows.map(\.table)) where try !areThere(rows.filter { $0.table == table }, database) {
+                throw refused("its rows in \(table.printable) have changed, or have other row ids by now")
             }
         }
+    }
+
+    /// True if rows of one table are what they were when a job last ended, as far as they were looked at then.
+    private static func areThere(_ rows: [Rows], _ database: Database) throws -> Bool {
+        guard let table = rows.first?.table, try database.tableExists(table) else { return false }
+        let count = try database.makeStatement(
+            sql: "SELECT count(*) FROM main.\(table.quotedIdentifier) WHERE rowid BETWEEN ? AND ?"
+        )
+        for part in rows {
+            let left = try Int64.fetchOne(count, arguments: [part.rowIDs.lowerBound, part.rowIDs.upperBound])
+            guard left == Int64(part.rowIDs.count), try given(of: part, database).isEmpty else { return false }
+        }
+        guard let fingerprint = try TableFingerprint(of: table, database) else { return true }
+        let samples = fingerprint.samples.filter { sample in rows.contains { $0.rowIDs.contains(sample.row) } }
+        let (compared, changed) = try fingerprint.compare(samples, of: table, database)
+        return compared == Int64(samples.count) && changed == 0
+    }
+
+    /// The row ids of some rows that later jobs have given to others.
+    private static func given(of rows: Rows, _ database: Database) throws -> [ClosedRange<Int64>] {
+        try InsertedRowRanges.ranges(of: rows.table, after: rows.job, from: rows.rowIDs.lowerBound, database)
+            .filter { $0.overlaps(rows.rowIDs) }
     }
 
     /// Deletes what earlier versions of the job's sources have inserted.
@@ -62,6 +86,12 @@ extension MirrorDeletion {
                         """,
                     arguments: [place, rows.rowIDs.lowerBound, rows.rowIDs.upperBound]
                 )
+                for range in try Self.given(of: rows, database) {
+                    try database.execute(
+                        sql: "DELETE FROM \(Self.gone) WHERE root = ? AND row BETWEEN ? AND ?",
+                        arguments: [place, range.lowerBound, range.upperBound]
+                    )
+                }
             }
         }
         let merge = try deleteGone(log)
@@ -82,7 +112,7 @@ extension MirrorDeletion {
                 database,
                 from: "_import_chunk",
                 sql: """
-                    SELECT chunk.inserted, first_rowid, last_rowid, table_name
+                    SELECT chunk.inserted, first_rowid, last_rowid, table_name, entity.entity
                     FROM _import_chunk AS chunk JOIN _import_entity AS entity
                         ON entity.job = chunk.job AND entity.position = chunk.entity
                     WHERE chunk.job = ? AND source = ? AND chunk.inserted > 0
@@ -94,7 +124,14 @@ extension MirrorDeletion {
                     let last = try chunk.optionalNumber("last_rowid"), first <= last,
                     try last - first + 1 == chunk.number("inserted")
                 else { return nil }
-                rows.append(Rows(table: try chunk.text("table_name"), rowIDs: first...last))
+                rows.append(
+                    Rows(
+                        job: job,
+                        entity: try chunk.text("entity"),
+                        table: try chunk.text("table_name"),
+                        rowIDs: first...last
+                    )
+                )
             }
             next = sources[place].description.earlier?.job
         }

@@ -41,9 +41,12 @@ struct PreviewTool {
         var sampled = job
         sampled.sources = Array(job.sources.prefix(Self.mostSources))
         sampled.chunkDirectory = folder + "/chunks"
+        sampled.updates = []
+        for index in sampled.sources.indices { sampled.sources[index].description.replaces = nil }
         var samples: [(sample: SourceStream.Sample, offset: Int64)] = []
         for (index, source) in sampled.sources.enumerated() {
-            let stream = try open[index] ?? opener.open(source.description, interruption: interruption)
+            let first = source.description.earlier?.end.byteOffset ?? 0
+            let stream = try open[index] ?? opener.open(source.description, at: first, interruption: interruption)
             let sample = try stream.peek(limit: Self.sampleBytes)
             if sample.bytes.isEmpty, !sample.isWhole {
                 // What is wrong with its first byte is said when it is read.

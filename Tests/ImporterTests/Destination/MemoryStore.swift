@@ -252,6 +252,8 @@ extension MemoryStore: Journal {
 
     func takeBackUnresolved(_ job: StoredJob, _ interruption: Interruption) -> MergeNotification? { nil }
 
+    func update(_ sources: [SourceUpdate]) {}
+
     func replace(_ job: StoredJob, _ interruption: Interruption) throws -> MergeNotification? { nil }
 
     func mirror(

@@ -170,7 +170,7 @@ package struct JobResolver {
         options.differences(from: job.options) + (takesChunks == job.takesChunks ? [] : [.sources])
     }
 
-    /// `without --lossless, with another --model`.
+    /// How options differ from those of a job, in words.
     private static func words(of differences: [MessageText.Setting], in job: StoredJob) -> MessageText {
         differences.map { setting in
             let lacks = !JobOptions().differences(from: job.options).contains(setting) && setting != .sources

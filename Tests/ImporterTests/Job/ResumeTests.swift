@@ -59,8 +59,8 @@ struct ResumeTests {
         #expect(try entries.allSatisfy { try directory.isIntact($0) })
     }
 
-    /// A source that was read to its end may not have grown while the import of another one was interrupted.
-    @Test func refusesASourceThatHasGrown() throws {
+    /// What a source that was read to its end has grown by, while the import of another one was interrupted, is imported after it.
+    @Test func importsWhatASourceHasGrownByMeanwhile() throws {
         let directory = try TemporaryDirectory()
         let first = try directory.write("{\"a\":1}\n{\"a\":2}\n", to: "first.ndjson")
         let second = try directory.write("{\"a\":3}\n{\"a\":4}\n{\"a\":", to: "second.ndjson")
@@ -70,10 +70,20 @@ struct ResumeTests {
         }
         #expect(throws: ImportError.self) { try pipeline(Self.small).run() }
         try directory.write("{\"a\":1}\n{\"a\":2}\n{\"a\":9}\n", to: "first.ndjson")
-        let error = #expect(throws: ImportError.self) { try pipeline(Self.small).run() }
-        #expect(error?.code == .badInput)
-        #expect(error?.message.contains("first.ndjson") == true)
-        #expect(try StoreContent.query(store, "SELECT group_concat(a) FROM item") == "1,2,3,4")
+        try directory.write("{\"a\":3}\n{\"a\":4}\n{\"a\":5}\n", to: "second.ndjson")
+        let outcome = try pipeline(Self.small).run()
+        #expect(outcome.resumed?.inserted == 5 && outcome.report.inserted == 1)
+        #expect(try StoreContent.query(store, "SELECT group_concat(a) FROM item") == "1,2,3,4,5,9")
+        // One that is another by now is refused.
+        try directory.write("{\"a\":6}\n{\"a\":", to: "third.ndjson")
+        let third = directory.path("third.ndjson")
+        let others = {
+            ImportPipeline(sources: [second, third], into: store, job: JobOptions(entity: "o"), run: Self.small)
+        }
+        #expect(throws: ImportError.self) { try others().run() }
+        try directory.write("{\"a\":0}\n", to: "second.ndjson")
+        let error = #expect(throws: ImportError.self) { try others().run() }
+        #expect(error?.code == .badInput && error?.message.contains("second.ndjson") == true)
     }
 
     /// A model that was inferred from the records before a fault is inferred again from all of them.

@@ -106,6 +106,9 @@ struct ArgumentTests {
         #expect(strict == JobOptions(reading: .strict))
         let rows = try parse(ImportSubcommand.self, "import a --into s --header-row").job.options()
         #expect(rows == JobOptions(headerRow: true))
+        let shape = try parse(ImportSubcommand.self, "import a --into s --shape columns --prefix time,level").job
+            .options()
+        #expect(shape == JobOptions(shape: .columns, prefix: ["time", "level"]))
     }
 
     @Test func defaultsAreTheLibrarys() throws {

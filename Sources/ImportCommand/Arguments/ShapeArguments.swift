@@ -47,6 +47,24 @@ struct ShapeArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "What documents are read as: records, rows (arrays beside the names of their columns), or columns.",
+            discussion: "Default: what each looks like, which is printed.",
+            valueName: "policy"
+        )
+    )
+    var shape: ShapePolicy?
+
+    @Option(
+        help: ArgumentHelp(
+            "Names of the parts of the text before the object on each line, as time,level; none drops it.",
+            discussion: "Default: one attribute line_prefix. Cut at tabs if there are any, else at blanks.",
+            valueName: "names"
+        )
+    )
+    var prefix: String?
+
+    @Option(
+        help: ArgumentHelp(
             "Entity (and table) of the records of sources with one record path.",
             discussion: "Default: what the names of the sources have in common. Required for standard input.",
             valueName: "name"
@@ -94,6 +112,8 @@ struct ShapeArguments: ParsableArguments {
             onBadSource: onBadSource,
             reading: strict ? .strict : .found,
             headerRow: headerRow,
+            shape: shape,
+            prefix: prefix?.split(separator: ",").map(String.init),
             entity: entity,
             records: records,
             skip: skip,
@@ -109,6 +129,7 @@ struct ShapeArguments: ParsableArguments {
         try Self.check(maxRecordBytes.count, "--max-record-bytes", in: JobOptions.recordBytesRange)
         try Self.check(maxDepth, "--max-depth", in: JobOptions.depthRange)
         if fileColumn?.isEmpty == true { throw ValidationError("--file-column: the name is empty") }
+        if prefix?.split(separator: ",").isEmpty == true { throw ValidationError("--prefix: the name is empty") }
         if entity?.isEmpty == true { throw ValidationError("--entity: the name is empty") }
     }
 
@@ -133,3 +154,4 @@ struct ShapeArguments: ParsableArguments {
 }
 
 extension BadSourcePolicy: ExpressibleByArgument {}
+extension ShapePolicy: ExpressibleByArgument {}

@@ -38,6 +38,8 @@ extension MessageText.Setting {
         case .onBadSource: ("--on-bad-source", "POLICY")
         case .reading: ("--strict", nil)
         case .headerRow: ("--header-row", nil)
+        case .shape: ("--shape", "POLICY")
+        case .prefix: ("--prefix", "NAMES")
         case .model: ("--model", "FILE")
         case .entity: ("--entity", "NAME")
         case .records: ("--records", "PATH")

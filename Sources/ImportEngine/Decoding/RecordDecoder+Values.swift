@@ -167,7 +167,7 @@ extension RecordDecoder {
     ) -> Cell {
         let type = plan.attributes[attribute].type
         var notes: CoercionNotes = []
-        do {
+        do throws(CoercionError) {
             let value =
                 if let extended {
                     try plan.coercions[attribute].coerce(extended, scratch: &batch.bytes, notes: &notes)
@@ -177,6 +177,9 @@ extension RecordDecoder {
                     try plan.coercions[attribute].coerce(token, scratch: &batch.bytes, notes: &notes)
                 }
             if !notes.isEmpty {
+                if !unwraps, notes.contains(.notFinite) {
+                    throw CoercionError(code: .wrongForm, expected: type.rawValue, found: token.kind.name)
+                }
                 // Keys that have lost digits are those of other objects.
                 let isStrict = isLossless || notes.contains(.digitsLost) && plan.identifier.contains(attribute)
                 if isStrict, let loss = notes.ledgerKinds.first(where: \.isLoss) {
@@ -188,8 +191,7 @@ extension RecordDecoder {
                 note(notes, attribute)
             }
             switch value {
-            case .null:
-                return plan.attributes[attribute].isGenerated ? generatedCell(attribute, input, &batch.bytes) : .null
+            case .null: return nullCell(attribute, slot: slot, index, input, &batch)
             case .integer(let number): return .integer(number)
             case .real(let number): return .real(number)
             case .verbatim(let text) where isInChunk:

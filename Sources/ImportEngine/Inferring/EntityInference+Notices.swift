@@ -1,4 +1,5 @@
 import ImportModel
+import ImportSources
 
 /// What is noticed of a path on the way.
 extension EntityInference {
@@ -11,7 +12,8 @@ extension EntityInference {
             add(.identifierCandidate(isCertain: summary.isComplete), AttributePath(keys: [name]))
         }
         let counts: [(JSONKind, Int64)] = [
-            (.boolean, seen.booleans), (.number, seen.numbers), (.string, seen.strings), (.object, seen.objects),
+            (.boolean, seen.booleans), (.number, seen.numbers), (.string, type.isNumber ? 0 : seen.strings),
+            (.object, seen.objects),
             (.array, seen.arrays),
         ]
         let kinds = counts.filter { $0.1 > 0 }.map { InferenceNotice.KindCount(kind: $0.0, count: $0.1) }

@@ -31,8 +31,11 @@ extension EntityInference {
         if seen.booleans > 0 { return seen.booleans == seen.values ? .boolean : .json }
         if seen.strings == 0 { return numberType(seen) }
         if !isText(path) { return .json }
+        if seen.marks.contains(.data), seen.forms.contains(.lowercaseUUID), seen.numbers == 0 { return .uuid }
         if seen.marks.contains(.data) { return seen.forms.contains(.data) && seen.numbers == 0 ? .binary : .json }
-        if seen.numbers > 0 { return .string }
+        if seen.numbers > 0 {
+            return seen.forms.contains(.notFinite) && rules.reading == .found ? numberType(seen) : .string
+        }
         if seen.forms.contains(.utcInstant) { return .date }
         if seen.forms.contains(.lowercaseUUID) { return .uuid }
         return .string

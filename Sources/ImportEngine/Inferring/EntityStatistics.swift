@@ -207,7 +207,10 @@ extension EntityStatistics {
     @inline(__always)
     private func extended(_ walk: Walk, _ token: Int) -> ExtendedJSON? {
         let key = walk.tokens[min(token + 1, walk.tokens.count - 1)]
-        guard key.hasEscapes || key.length > 0 && walk.record[Int(key.start)] == UInt8(ascii: "$"), limits.unwraps
+        guard
+            key.hasEscapes || key.length > 0 && walk.record[Int(key.start)] == UInt8(ascii: "$")
+                || key.length == 4 && walk.tokens[min(token + 2, walk.tokens.count - 1)].length == 6,
+            limits.unwraps
         else { return nil }
         return ExtendedJSON(walk.bytes(token))
     }
@@ -221,7 +224,7 @@ extension EntityStatistics {
         case .text, .integer, .uuid:
             let token = extended.token
             sample(token.kind, token.bytes, hasEscapes: token.hasEscapes, integer: integer, at: path)
-        case .null, .double, .decimal, .date, .data: dropSample(at: path)
+        case .null, .double, .decimal, .date, .data, .uuidData: dropSample(at: path)
         }
         return false
     }

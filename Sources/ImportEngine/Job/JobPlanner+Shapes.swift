@@ -78,6 +78,7 @@ extension JobPlanner {
                 fileColumn: options.fileColumn,
                 fault: look.fault?.message,
                 encoding: look.description.encoding,
+                form: look.description.form?.kind,
                 headers: options.headerRow ? headers : nil
             )
             let others = own.flatMap { kinds.kinds[$0].sources }.filter { $0 != index }
@@ -113,6 +114,7 @@ extension JobPlanner {
     private func look(at source: SourceDescription, _ known: KnownRecords, _ open: SourceStream? = nil) throws
         -> SourceLook
     {
+        let source = open == nil ? source.plain : source
         let stream = try open ?? opener.open(source, interruption: interruption)
         let sample = try stream.peek()
         let isGiven = ProgramRecords.isName(source.name)
@@ -126,8 +128,11 @@ extension JobPlanner {
         if askedPaths.isEmpty, source.isRepeatable, let whole = try skeleton(of: source, besides: detector) {
             detector = whole
         }
+        let finder = FormFinder(options, paths: askedPaths, opener: opener, interruption: interruption)
+        let found = try isGiven ? nil : finder.find(in: source, stream, sample, detector)
+        if let found { detector = found.detector }
         try checkBeginning(of: detector.text, isLines: detector.isLines, source)
-        var detection = detector.detection
+        var detection = found?.detection ?? detector.detection
         if isGiven, detection != .empty {
             detection =
                 sample.bytes == ProgramRecords.none
@@ -136,20 +141,25 @@ extension JobPlanner {
         }
         var described = source.fingerprinted(sample.bytes)
         described.encoding = stream.encoding
+        if let form = found?.form {
+            described.form = form
+            if !source.isRepeatable { stream.rewrite(as: form, name: source.name) }
+        }
         var look = SourceLook(
             described,
             open: source.isRepeatable ? nil : stream,
             detection: detection,
-            isOneObject: detector.isOneObject
+            isOneObject: found == nil && detector.isOneObject
         )
+        look.others += found?.notice(of: source).map { [$0] } ?? []
         if !askedPaths.isEmpty {
-            look.others = isGiven ? [] : linesOfAskedPaths(detector, source)
+            look.others += isGiven ? [] : linesOfAskedPaths(detector, source)
             look.records = detection == .empty ? [] : askedPaths.map { detector.records(at: $0) }
         } else if case .found(_, let paths, let reason) = detection {
             // Where there is nothing to judge by, what is wrong is said when it is read.
             look.records = paths.map { detector.records(at: $0) }
             if look.isOneObject { look.documentKeys = detector.recordKeys(at: .root) }
-            look.others = paths.flatMap { treeLines(at: $0, detector, source) }
+            look.others += paths.flatMap { treeLines(at: $0, detector, source) }
             if reason == ShapeDetector.noValue {
                 look.records = paths.map { .init(path: $0.description, isEmpty: true) }
             }

@@ -28,6 +28,9 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
     /// `Thu, 01 Jan 2015 15:00:00 GMT`.
     package static let mail = StringFormats(rawValue: 1 << 7)
 
+    /// `NaN`, `Infinity` or `-Infinity`.
+    package static let notFinite = StringFormats(rawValue: 1 << 14)
+
     /// Bytes, of Extended JSON: no string has it.
     package static let data = StringFormats(rawValue: 1 << 13)
 
@@ -46,6 +49,7 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
     package static let bytes: StringFormats = [.uuid, .base64, .base64url, .digits, .word]
     package static let all: StringFormats = [
         .utcInstant, .lowercaseUUID, .day, .dayAndTime, .dotnet, .slashed, .weekday, .mail, .data,
+        .notFinite,
     ]
 
     /// The forms among `candidates` that a string has.
@@ -83,6 +87,7 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
             forms.insert(.dotnet)
         }
         if candidates.contains(.mail), bytes.count <= 40, DateFormat.rfc2822.reads(bytes) { forms.insert(.mail) }
+        if candidates.contains(.notFinite), bytes.isNotFinite { forms.insert(.notFinite) }
         if candidates.contains(.slashed), isSlashed(bytes) { forms.insert(.slashed) }
         if candidates.contains(.weekday), isWeekday(bytes) { forms.insert(.weekday) }
         return forms

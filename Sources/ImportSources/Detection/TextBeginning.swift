@@ -67,6 +67,9 @@ package enum TextBeginning {
 
     private static func opens(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") }
 
+    static let sql = "SQL"
+    static let markup = "XML or HTML"
+
     /// What files of other kinds begin with.
     private static let marks = [
         ("PAR1", "Parquet"), ("SQLite format 3\0", "a SQLite database"), ("Obj\u{1}", "Avro"), ("ORC", "ORC"),
@@ -84,8 +87,8 @@ package enum TextBeginning {
             "update", "use", "with",
         ]
         let isComment = word.hasPrefix("--") && !word.hasPrefix("---") || word.hasPrefix("/*")
-        if statements.contains(word) || isComment { return "SQL" }
-        if word.hasPrefix("<") { return "XML or HTML" }
+        if statements.contains(word) || isComment { return sql }
+        if word.hasPrefix("<") { return markup }
         if text.prefix(4_096).contains(0) { return nil }
         if textBeforeJSON(in: text) != nil { return "lines with text before their JSON" }
         if first == "---" || first.prefixMatch(of: /[\w-]+:( |$)/) != nil { return "YAML" }

@@ -43,6 +43,8 @@ extension JobOptions {
         if (onBadSource ?? .stop) != (other.onBadSource ?? .stop) { names.append(.onBadSource) }
         if reading != other.reading { names.append(.reading) }
         if headerRow != other.headerRow { names.append(.headerRow) }
+        if shape != other.shape { names.append(.shape) }
+        if prefix != other.prefix { names.append(.prefix) }
         if entity != other.entity { names.append(.entity) }
         if records != other.records { names.append(.records) }
         if identifiers != other.identifiers { names.append(.identifier) }

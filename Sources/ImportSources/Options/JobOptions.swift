@@ -31,6 +31,12 @@ public struct JobOptions: Sendable, Hashable, Codable {
         set { isHeaderRow = newValue ? true : nil }
     }
     private var isHeaderRow: Bool?
+    /// What documents are read as; nil for what each looks like.
+    public var shape: ShapePolicy?
+    /// The names of the parts of the text before the object on each line; nil for one attribute `line_prefix`, `["none"]` to drop it.
+    ///
+    /// The text is cut at tabs if there are any, else at blanks; the last part takes the rest.
+    public var prefix: [String]?
     /// The entity of the records of a source with one record path; nil to use its file name.
     public var entity: String?
     /// The record paths; empty to detect them.
@@ -117,6 +123,8 @@ public struct JobOptions: Sendable, Hashable, Codable {
         onBadSource: BadSourcePolicy? = nil,
         reading: ReadingPolicy = .found,
         headerRow: Bool = false,
+        shape: ShapePolicy? = nil,
+        prefix: [String]? = nil,
         entity: String? = nil,
         records: [RecordPath] = [],
         identifiers: [String: [String]] = [:],
@@ -166,6 +174,8 @@ public struct JobOptions: Sendable, Hashable, Codable {
         self.mirror = mirror
         self.reading = reading
         self.headerRow = headerRow
+        self.shape = shape
+        self.prefix = prefix
         self.altersTables = altersTables
         self.trustsTriggers = trustsTriggers
     }

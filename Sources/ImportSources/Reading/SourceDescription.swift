@@ -22,6 +22,8 @@ package struct SourceDescription: Sendable, Hashable, Codable {
     package var fingerprint: String?
     /// How its text is encoded, as the job or its first bytes say; nil for UTF-8, and before it was looked into.
     package var encoding: String?
+    /// How its text is rewritten; nil for a source that is read as it is, and before it was looked into.
+    package var form: SourceForm?
 
     package init(
         name: String,
@@ -64,8 +66,15 @@ package struct SourceDescription: Sendable, Hashable, Codable {
         return source
     }
 
+    /// The same source, read as it is.
+    package var plain: SourceDescription {
+        var source = self
+        source.form = nil
+        return source
+    }
+
     /// Its length in bytes, where that is known before it is read.
-    package var plainSize: Int64? { isCompressed || encoding != nil ? nil : size }
+    package var plainSize: Int64? { isCompressed || encoding != nil || form != nil ? nil : size }
 }
 
 extension [SourceDescription] {

@@ -81,6 +81,7 @@ package struct SourceOpener: Sendable {
             throw ImportError(.archiveMemberNotFound, at: source.name, "the archive no longer has this member")
         }
         (now.name, now.fingerprint, now.encoding) = (source.name, source.fingerprint, source.encoding)
+        now.form = source.form
         return now
     }
 
@@ -189,7 +190,7 @@ package struct SourceOpener: Sendable {
             let stream = try ArchiveStream(origin, interruption: interruption)
             return try readFromBeginning(stream, source, to: offset, interruption)
         }
-        guard source.encoding == nil, SourceEncoding(head: head) == .utf8 else {
+        guard source.encoding == nil, source.form == nil, SourceEncoding(head: head) == .utf8 else {
             _ = file.seek(0, SEEK_SET)
             return try readFromBeginning(file, source, to: offset, interruption)
         }
@@ -240,6 +241,7 @@ package struct SourceOpener: Sendable {
             at: offset,
             totalBytes: nil,
             encoding: source.encoding,
+            form: source.form,
             name: source.name,
             interruption: interruption
         )

@@ -10,6 +10,8 @@ extension MessageText {
         case onBadSource
         case reading
         case headerRow
+        case shape
+        case prefix
         case model
         case entity
         case records

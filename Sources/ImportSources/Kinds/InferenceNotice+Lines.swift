@@ -1,9 +1,8 @@
 import ImportModel
-import ImportSources
 
 extension InferenceNotice {
     /// The key of MongoDB's identifiers, which is named first.
-    static let mongoIdentifier = "_id"
+    package static let mongoIdentifier = "_id"
 
     /// More names than these are only counted in a line.
     private static let mostNames = 8
@@ -72,7 +71,7 @@ extension InferenceNotice {
     /// The first of the lines where there are many, and how to see the others.
     ///
     /// - Parameter sources: the paths of the import's sources, `-` for standard input.
-    static func shortened(_ lines: [MessageText], to most: Int = 10, sources: [String]) -> [MessageText] {
+    package static func shortened(_ lines: [MessageText], to most: Int = 10, sources: [String]) -> [MessageText] {
         guard lines.count > most else { return lines }
         return lines.prefix(most - 1) + ["… and \(lines.count - most + 1) more: \(call: .inferring(from: sources))"]
     }

@@ -46,6 +46,11 @@ package struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
         package let kind: JSONKind
         /// How many there were.
         package let count: Int64
+
+        package init(kind: JSONKind, count: Int64) {
+            self.kind = kind
+            self.count = count
+        }
     }
 
     /// The entity's name.
@@ -54,6 +59,12 @@ package struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
     package let path: AttributePath
     /// What was noticed.
     package let finding: Finding
+
+    package init(entity: String, path: AttributePath, finding: Finding) {
+        self.entity = entity
+        self.path = path
+        self.finding = finding
+    }
 
     /// One line for people, with control characters escaped.
     package var description: String {

@@ -122,7 +122,8 @@ struct RecordPathTests {
 
     @Test func rowsBesideDescriptionsOfOtherColumnsAreNoChoiceOfOurs() throws {
         let result = try importing([
-            "a.json": #"{"meta":[{"name":"id"},{"name":"x"},{"name":"y"}],"data":[[1,2],[3,4],[5,6],[7,8],[9,10],[11,12],[13,14],[15,16]]}"#
+            "a.json":
+                #"{"meta":[{"name":"id"},{"name":"x"},{"name":"y"}],"data":[[1,2],[3,4],[5,6],[7,8],[9,10],[11,12],[13,14],[15,16]]}"#
         ])
         #expect(result.ending == .exit(64), "\(result.errorText)")
         #expect(result.errorText.contains("'$.meta[*]'") && result.errorText.contains("'$.data[*]'"))

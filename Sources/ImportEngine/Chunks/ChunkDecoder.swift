@@ -286,7 +286,7 @@ package final class ChunkDecoder {
             if chunk.entry.isLast, let encoding = chunk.encoding {
                 batch.ledger.add(.decoded, entity: -1, attribute: encoding)
             }
-            if chunk.entry.isLast, let form = chunk.form {
+            for form in chunk.entry.isLast ? chunk.forms : [] {
                 batch.ledger.add(form.ledgerKind, entity: -1, attribute: form.rawValue)
             }
             if chunk.entry.isLast {

@@ -51,6 +51,12 @@ extension RecordDecoder {
         let token = input.tokens[index]
         if token.kind == .null { return nullCell(attribute, slot: slot, index, input, &batch) }
         let json = token.json(in: input.line)
+        if token.kind == .string, !nullTexts.isEmpty,
+            NullTexts.contains(nullTexts[attribute], json.bytes, hasEscapes: json.hasEscapes)
+        {
+            note(.nullText, attribute)
+            return nullCell(attribute, slot: slot, index, input, &batch)
+        }
         if token.kind == .object || token.kind == .array {
             return cell(attribute, container: json, isInChunk: true, slot: slot, index, input, &batch)
         }

@@ -27,6 +27,7 @@ extension EntityInference {
         {
             add(.dates(label), from)
         }
+        if type == .string, seen.strings > 0, seen.forms.contains(.object) { add(.objectTexts, from) }
         if rules.policy != .json, let reason = objectReason(path) { add(.objectsKeptAsJSON(reason), from) }
         if path != root { noticeArrays(at: Column(path: path, keys: from.keys), from: from) }
         guard seen.objects + seen.arrays + seen.booleans == 0 else { return }

@@ -137,7 +137,7 @@ package struct EntityInference {
         notice(path, named: name, type: type, from: from)
         let seen = statistics.paths[path]
         // Without objects, nothing says that there will always be a value.
-        let hasNone = seen.strings > 0 && type.isNumber
+        let hasNone = seen.strings > 0 && type.isNumber && seen.forms.contains(.notFinite)
         let isOptional = seen.values < objectCount || objectCount == 0 || hasNone
         return AttributeDescription(name: name, type: type, isOptional: isOptional, from: [from])
     }

@@ -16,6 +16,10 @@ package struct NestingRules: Sendable, Hashable {
     var reading = ReadingPolicy.found
     /// The attributes that have a type of their own, so that an object there stays one value.
     var typed: Set<String> = []
+    /// Texts that are null.
+    var nullTexts = NullTexts(nil)
+    /// True if texts have the types of what they spell.
+    var detectsTypes = false
     /// True if rows have a header row.
     var hasHeader = false
     /// True if tables that the importer has not made get columns for keys that have none.
@@ -25,7 +29,10 @@ package struct NestingRules: Sendable, Hashable {
 
     /// The limits under which records are looked at.
     package var limits: InferenceLimits {
-        InferenceLimits(arrayLevels: policy == .tables ? depth : 0, unwraps: reading == .found)
+        var limits = InferenceLimits(arrayLevels: policy == .tables ? depth : 0, unwraps: reading == .found)
+        limits.nullTexts = nullTexts
+        if detectsTypes { limits.forms.formUnion(.values) }
+        return limits
     }
 
     /// True if an object at these keys stays one value, as a type is asked for.
@@ -115,6 +122,7 @@ extension NestingRules {
         self.init(policy: options.nested, depth: options.nestedDepth, only: options.nestedOnly)
         (reading, hasHeader) = (options.reading, options.headerRow)
         typed = Set(options.types.keys)
+        (nullTexts, detectsTypes) = (NullTexts(options.nullTexts), options.detectsTypes)
         altersTables = options.altersTables
         saysIdentifier = !options.identifiers.isEmpty
     }

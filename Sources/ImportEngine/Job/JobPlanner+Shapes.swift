@@ -33,9 +33,12 @@ extension JobPlanner {
         }
         let isGrouped = options.entity == nil && options.model == nil
         if asked.isEmpty { try compare(&looks, stored, byDocument: isGrouped) }
-        guard isGrouped else { return try shaped(looks) }
+        guard isGrouped else {
+            FolderValues.add(to: &looks, of: [Array(looks.indices)], options)
+            return try shaped(looks)
+        }
         var kinds = SourceKinds(of: looks.map(\.records))
-        var names = KindNames(of: kinds, sources)
+        var names = KindNames(of: kinds, looks.map(\.description))
         if asked.isEmpty {
             stored = try known(
                 names.names.compactMap(\.self) + kinds.kinds.compactMap { SourceNames.lastKey(of: $0.path) }
@@ -46,6 +49,7 @@ extension JobPlanner {
                 names = KindNames(of: kinds, sources) { stored[$0.asciiLowercased]?.areLike($1) ?? false }
             }
         }
+        FolderValues.add(to: &looks, of: kinds.kinds.map(\.sources), options)
         for (name, other) in names.renamed {
             announce("\(name): a table of its own, as its records are not like those of \(other)")
         }
@@ -78,7 +82,7 @@ extension JobPlanner {
                 fileColumn: options.fileColumn,
                 fault: look.fault?.message,
                 encoding: look.description.encoding,
-                form: look.description.form?.kind,
+                form: look.description.form,
                 headers: options.headerRow ? headers : nil
             )
             let others = own.flatMap { kinds.kinds[$0].sources }.filter { $0 != index }
@@ -141,8 +145,10 @@ extension JobPlanner {
         }
         var described = source.fingerprinted(sample.bytes)
         described.encoding = stream.encoding
-        if let form = found?.form {
-            described.form = form
+        if !isGiven, let complete = try finder.complete(found, &detector, detection, source, sample) {
+            (described.form, detection) = (complete.form, complete.detection)
+        }
+        if let form = described.form, source.form == nil {
             if !source.isRepeatable { stream.rewrite(as: form, name: source.name) }
         }
         var look = SourceLook(
@@ -152,7 +158,7 @@ extension JobPlanner {
             isOneObject: found == nil && detector.isOneObject
         )
         look.others += found?.notice(of: source).map { [$0] } ?? []
-        if !askedPaths.isEmpty {
+        if !askedPaths.isEmpty, described.form?.makesLists != true {
             look.others += isGiven ? [] : linesOfAskedPaths(detector, source)
             look.records = detection == .empty ? [] : askedPaths.map { detector.records(at: $0) }
         } else if case .found(_, let paths, let reason) = detection {
@@ -332,7 +338,7 @@ extension JobPlanner {
     /// A source's shape, and in words what was found by itself.
     private func shape(of look: SourceLook) throws -> (SourceShape, words: String?) {
         let source = look.description
-        guard askedPaths.isEmpty || ProgramRecords.isName(source.name) else {
+        guard askedPaths.isEmpty || source.form?.makesLists == true || ProgramRecords.isName(source.name) else {
             return (SourceShape(asked: askedPaths, found: look.detection), nil)
         }
         switch look.detection {

@@ -20,6 +20,7 @@ extension LedgerKind {
         case .nulled: "made null"
         case .notAnObject: "not an object"
         case .notFinite: "not finite and made null"
+        case .nullText: "text for null"
         case .trailingComma: "extra comma left out"
         case .comment: "comment left out"
         case .oddEscape: "escape that JSON lacks"

@@ -37,6 +37,8 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     case notAnObject
     /// `NaN`, `Infinity` or `-Infinity`, also as a text where numbers are, or a bare `-`, which became null.
     case notFinite
+    /// A text that means null (`JobOptions.nullTexts`).
+    case nullText
     /// A comma before `]` or `}`, or after a value that no brackets are around.
     case trailingComma
     /// A comment.
@@ -93,7 +95,7 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     public var isLoss: Bool {
         switch self {
         case .kindChanged, .trimmed, .respelled, .unwrapped, .emptyContainer, .wrapped, .transformed, .trailingComma,
-            .comment, .oddEscape,
+            .comment, .oddEscape, .nullText,
             .decoded, .reshaped, .unboxed, .outside,
             .kept,
             .notFound, .badSource, .unknownKey,

@@ -22,7 +22,7 @@ public struct SourceShape: Sendable, Hashable, Codable {
     public internal(set) var fault: String?
     /// What the source is decoded from; nil for UTF-8.
     public internal(set) var encoding: String?
-    /// How its text is rewritten, as `columns` and `prefix`; nil for a source that is read as it is.
+    /// How its text is rewritten, as `columns` and `prefix,parse`; nil for a source that is read as it is.
     public internal(set) var form: String?
     /// Per record path the names of its rows' columns, which its first record has; nil where that is a record.
     public internal(set) var headers: [[String]]?
@@ -39,11 +39,11 @@ public struct SourceShape: Sendable, Hashable, Codable {
         fileColumn: String?,
         fault: String?,
         encoding: String? = nil,
-        form: SourceForm.Kind? = nil,
+        form: SourceForm? = nil,
         headers: [[String]]? = nil
     ) -> SourceShape {
         var shape = self
-        shape.form = form?.rawValue
+        shape.form = form?.kinds.map(\.rawValue).joined(separator: ",")
         (shape.fileColumn, shape.fault, shape.encoding, shape.headers) = (fileColumn, fault, encoding, headers)
         return shape
     }

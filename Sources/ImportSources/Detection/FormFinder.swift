@@ -3,6 +3,10 @@ import ImportModel
 /// Finds out whether a source's text is rewritten.
 package struct FormFinder {
     private let asked: FormHints
+    /// The key paths of texts that are JSON.
+    private let parse: [AttributePath]
+    /// The key paths of what says of which entity a record is.
+    private let entityBy: [AttributePath]
     private let opener: SourceOpener
     private let interruption: Interruption
 
@@ -13,6 +17,8 @@ package struct FormFinder {
         asked.maxBytes = options.maxRecordBytes
         asked.paths = paths
         self.asked = asked
+        parse = options.parse ?? []
+        entityBy = options.entityBy ?? []
         self.opener = opener
         self.interruption = interruption
     }
@@ -55,6 +61,89 @@ package struct FormFinder {
         return found
     }
 
+    /// The form that was found with what is asked for of its records besides, and where these are then; nil where there is none.
+    ///
+    /// - Parameter detector: what looks at the rewritten text, now and then.
+    /// - Throws: `ImportError` where the source cannot be read.
+    package func complete(
+        _ found: FoundForm?,
+        _ detector: inout ShapeDetector,
+        _ detection: ShapeDetector.Detection,
+        _ source: SourceDescription,
+        _ sample: SourceStream.Sample
+    ) throws -> (form: SourceForm, detection: ShapeDetector.Detection)? {
+        guard case .found(let layout, let paths, _) = detection else { return found.map { ($0.form, detection) } }
+        let asked = asked.paths.isEmpty ? paths : asked.paths
+        var (form, detection) = (found?.form, detection)
+        func add(_ own: SourceForm) { form = form?.then(own) ?? own }
+        for path in parse.isEmpty ? [] : asked {
+            var own = SourceForm(.parse, path: path, names: parse.map(\.description), maxBytes: self.asked.maxBytes)
+            own.isOfLines = layout == .lines
+            add(own)
+        }
+        if var bulk = form, bulk.kind == .bulk {
+            let indexes = try kinds(bulk, of: source, nil, sample.bytes)
+            bulk.values = indexes
+            form = bulk
+            detection = Self.lists(of: indexes, in: .root, reason: "bulk lines, indexes: \(indexes.count)")
+        } else if !entityBy.isEmpty, asked.count == 1 {
+            var own = SourceForm(
+                .kinds,
+                path: asked[0],
+                names: entityBy.map(\.description),
+                maxBytes: self.asked.maxBytes
+            )
+            own.isOfLines = layout == .lines
+            let kinds = try kinds(own, of: source, form, sample.bytes)
+            own.values = kinds
+            if !kinds.isEmpty { add(own) }
+            let keys = entityBy.map(\.description).joined(separator: ",")
+            detection =
+                kinds.isEmpty
+                ? detection : Self.lists(of: kinds, in: asked[0], reason: "kinds by \(keys): \(kinds.count)")
+        }
+        guard let form else { return nil }
+        if form != found?.form {
+            let text = ([form] + (form.others ?? [])).reduce(sample.bytes) { $1.rewritten($0) }
+            detector = ShapeDetector(text, isWhole: sample.isWhole, hints: detector.hints)
+        }
+        return (form, detection)
+    }
+
+    /// Where the lists of kinds are.
+    private static func lists(of kinds: [String], in path: RecordPath, reason: String) -> ShapeDetector.Detection {
+        let paths = kinds.map { RecordPath(steps: path.steps + [.key($0), .anyElement]) }
+        return .found(layout: .stream, paths: paths, reason: reason)
+    }
+
+    /// The kinds of records of a source that a form finds, in their order; the rest is `other`.
+    ///
+    /// - Parameter before: how its text is rewritten before that.
+    private func kinds(_ form: SourceForm, of source: SourceDescription, _ before: SourceForm?, _ sample: [UInt8])
+        throws
+        -> [String]
+    {
+        var (rewriter, output) = (form.rewriter, [UInt8]())
+        if source.isRepeatable {
+            var rewritten = source
+            rewritten.form = before
+            let stream = try opener.open(rewritten, interruption: interruption)
+            var block = [UInt8](repeating: 0, count: 256 << 10)
+            while case let count = try stream.read(into: &block), count > 0 {
+                rewriter.add(block[..<count], to: &output)
+                output.removeAll(keepingCapacity: true)
+            }
+        } else {
+            let text = (before.map { [$0] + ($0.others ?? []) } ?? []).reduce(sample) { $1.rewritten($0) }
+            rewriter.add(text[...], to: &output)
+        }
+        rewriter.finish(to: &output)
+        let most = RecordMatcher.maximumPaths - 1
+        let kinds = rewriter.kinds.filter { $0 != ValueChange.otherKind }
+        let hasOthers = kinds.count > most || kinds.count < rewriter.kinds.count || !source.isRepeatable
+        return kinds.prefix(most) + (hasOthers ? [ValueChange.otherKind] : [])
+    }
+
     /// Columns, of which all have been looked through; nil where they are not alike.
     private func confirmed(
         _ found: FoundForm,
@@ -91,7 +180,7 @@ extension FoundForm {
             "\(name): the text before each object is \(PrefixRewriter.attribute); \(.prefix) names its parts, or drops it (none)"
         case .dynamoDB: "\(name): DynamoDB's typed values are read as what is in them"
         case .boxes: "\(name): each value is in an array of its own, and is read without that"
-        case .prefix, .events, .notes: nil
+        case .prefix, .events, .notes, .parse, .folders, .kinds, .bulk: nil
         }
     }
 }

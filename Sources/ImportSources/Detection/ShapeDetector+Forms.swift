@@ -33,6 +33,10 @@ extension ShapeDetector {
     package func form(of sample: [UInt8], _ asked: FormHints) -> FoundForm? {
         guard !hints.isStrict else { return nil }
         if let found = formOfText(sample, asked) { return found }
+        if asked.paths.isEmpty, !hints.hasModel, areBulkLines {
+            let detection = Detection.found(layout: .stream, paths: [], reason: "bulk lines")
+            return FoundForm(form: SourceForm(.bulk, maxBytes: asked.maxBytes), detector: self, detection: detection)
+        }
         guard isSound, asked.paths.isEmpty else { return nil }
         if asked.shape != .records, !isLines, !hints.areLinesNamed || asked.shape != nil,
             !hints.hasModel || asked.shape != nil,
@@ -127,6 +131,22 @@ extension ShapeDetector {
         return form.rewritten(sample)
     }
 
+    /// True if the first values are actions of Elasticsearch's bulk lines, each but deletions with a document behind it.
+    private var areBulkLines: Bool {
+        guard isSound, topLevelValues.count > 1, isLines else { return false }
+        var (count, isDocument) = (0, false)
+        for value in topLevelValues.prefix(Self.judgedText) where tape.tokens[value].next != 0 {
+            if isDocument {
+                guard tape.tokens[value].kind == .object else { return false }
+                isDocument = false
+            } else {
+                guard let action = bytes(of: value, { BulkRewriter.action(of: $0) }) else { return false }
+                (count, isDocument) = (count + 1, action.name != "delete")
+            }
+        }
+        return count > 0
+    }
+
     // MARK: Values in wrappers
 
     private func formOfValues(_ sample: [UInt8], _ asked: FormHints) -> FoundForm? {
@@ -142,6 +162,8 @@ extension ShapeDetector {
     }
 
     private func rewritten(_ form: SourceForm, _ sample: [UInt8]) -> FoundForm {
+        var form = form
+        form.isOfLines = isLines
         let detector = ShapeDetector(form.rewritten(sample), isWhole: isWhole, hints: hints)
         return FoundForm(form: form, detector: detector, detection: detector.detection)
     }

@@ -54,7 +54,7 @@ package enum TextBeginning {
         let lines = text.prefix(64 << 10).split(separator: 0x0A, maxSplits: 100, omittingEmptySubsequences: false)
             .dropLast().filter { !$0.allSatisfy(ByteScan.isSpace) }
         let places = lines.map { line in
-            opens(line[line.startIndex])
+            line.first(where: { !ByteScan.isSpace($0) }).map(opens) != false
                 ? nil : line.indices.dropFirst().first { opens(line[$0]) && ByteScan.isSpace(line[$0 - 1]) }
         }
         return places.count > 1 && places.allSatisfy { $0 != nil } ? places[0] : nil

@@ -16,6 +16,8 @@ extension InferenceNotice {
         for notice in notices {
             switch notice.finding {
             case .leftOut: lines.append("\(notice.description) (\(.altersTables) adds columns)")
+            case .objectTexts:
+                lines.append("\(notice.description) (\(.parse, notice.path.description) takes them apart)")
             case .merged: lines.append("\(notice.description) (\(.onConflict))")
             case _ where !notice.isTogether: lines.append("\(notice.description)")
             default: break

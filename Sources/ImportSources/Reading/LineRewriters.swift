@@ -61,7 +61,7 @@ extension ByteView {
 }
 
 /// Text as a string of JSON, outside of all records.
-private func appendText(_ text: ByteView, to output: inout [UInt8]) {
+func appendText(_ text: ByteView, to output: inout [UInt8]) {
     output += JSONValue.string(String(decoding: text.buffer.prefix(4_096), as: UTF8.self)).serialized().utf8
     output.append(0x0A)
 }

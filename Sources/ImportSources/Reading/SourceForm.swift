@@ -21,13 +21,27 @@ package struct SourceForm: Sendable, Hashable, Codable {
         case dynamoDB
         /// Values that are in an array of their own each, as of jsonlite.
         case boxes
+        /// Texts of records that are JSON.
+        case parse
+        /// Records of several kinds, each a list of its own.
+        case kinds
+        /// Elasticsearch's bulk lines.
+        case bulk
+        /// Folders that are called `NAME=VALUE`, whose values each record has.
+        case folders
     }
 
     package let kind: Kind
     /// Where the values are that are rewritten; nil for lines of text.
     package var path: String?
-    /// The names of the rows' columns, or of the parts of a prefix.
+    /// The names of the rows' columns, or of the parts of a prefix; the key paths of texts; names and values, as JSON, of folders.
     package var names: [String]?
+    /// The kinds of records that there are; nil while they are being found.
+    package var values: [String]?
+    /// True if no value goes on over a line's end.
+    package var isOfLines = false
+    /// The forms that its text is rewritten to after that.
+    package var others: [SourceForm]?
     /// True if each value becomes an array of its own, so that text is outside of the records.
     package var wraps = false
     /// True if text outside of values is left out, and not kept as texts.
@@ -41,6 +55,19 @@ package struct SourceForm: Sendable, Hashable, Codable {
         self.names = names
         self.maxBytes = maxBytes
     }
+
+    /// The form with another one after it.
+    package func then(_ other: SourceForm) -> SourceForm {
+        var form = self
+        form.others = (others ?? []) + [other]
+        return form
+    }
+
+    /// All that its text is rewritten to, in order.
+    package var kinds: [Kind] { [kind] + (others ?? []).map(\.kind) }
+
+    /// True if its records come to be in lists of kinds.
+    package var makesLists: Bool { kinds.contains(.kinds) || kinds.contains(.bulk) }
 
     /// The text of a source's beginning, rewritten.
     package func rewritten(_ text: [UInt8]) -> [UInt8] {
@@ -56,8 +83,8 @@ package struct SourceForm: Sendable, Hashable, Codable {
         case .prefix: PrefixRewriter(names: names, maxBytes: maxBytes)
         case .events: EventRewriter(wraps: wraps, dropsText: dropsText, maxBytes: maxBytes)
         case .notes: NoteRewriter(wraps: wraps, dropsText: dropsText)
-        case .rows, .columns, .dynamoDB, .boxes:
-            ValueRewriter(at: path.flatMap { try? RecordPath($0) } ?? .root, ValueChange(self), maxBytes: maxBytes)
+        case .rows, .columns, .dynamoDB, .boxes, .parse, .folders, .kinds: ValueRewriter(self)
+        case .bulk: BulkRewriter(self)
         }
     }
 }
@@ -72,6 +99,18 @@ protocol TextRewriter {
     mutating func finish(to output: inout [UInt8])
     /// Why the text cannot be rewritten; nil where it can.
     var problem: FormProblem? { get }
+    /// The kinds of records that were found, in their order.
+    var kinds: [String] { get }
+}
+
+/// Names, each once, in the order in which they first appear.
+struct KindList {
+    private(set) var names: [String] = []
+    private var known: Set<[UInt8]> = []
+
+    mutating func add(_ name: String) {
+        if known.insert(Array(name.utf8)).inserted { names.append(name) }
+    }
 }
 
 /// Why columns cannot be read as rows.
@@ -83,6 +122,7 @@ enum FormProblem {
 extension TextRewriter {
     mutating func pull(to output: inout [UInt8]) -> Bool { false }
     var problem: FormProblem? { nil }
+    var kinds: [String] { [] }
 }
 
 /// A stream's bytes, rewritten.
@@ -143,7 +183,7 @@ extension SourceForm.Kind {
         switch self {
         case .dynamoDB: .unwrapped
         case .boxes: .unboxed
-        case .rows, .columns, .prefix, .events, .notes: .reshaped
+        case .rows, .columns, .prefix, .events, .notes, .parse, .folders, .kinds, .bulk: .reshaped
         }
     }
 }

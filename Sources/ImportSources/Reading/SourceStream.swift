@@ -58,7 +58,9 @@ package final class SourceStream: ByteStream {
 
     /// Rewrites the text, of which nothing has been read.
     package func rewrite(as form: SourceForm, name: String) {
-        stream = PeekedStream(RewrittenStream(stream, as: form, name: name))
+        for form in [form] + (form.others ?? []) {
+            stream = PeekedStream(RewrittenStream(stream, as: form, name: name))
+        }
         (offset, totalBytes) = (0, nil)
     }
 

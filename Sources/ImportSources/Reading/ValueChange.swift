@@ -5,16 +5,38 @@ struct ValueChange {
     private let kind: SourceForm.Kind
     /// The keys of the rows' columns, as JSON with a colon.
     private let keys: [[UInt8]]
+    /// The key paths of texts that are JSON.
+    private let paths: [[String]]
+    /// The kinds of records that have a list of their own; nil while they are being found.
+    private let kinds: Set<String>?
+    /// The kinds that were found.
+    private(set) var found = KindList()
+    /// The kind of a record that names none, or one too many.
+    static let otherKind = "other"
+    /// The members that each object gets, as JSON with a comma after each.
+    private let members: [UInt8]
     /// The columns whose rows are not all written.
     private var columns: ColumnTurner?
 
     init(_ form: SourceForm) {
         kind = form.kind
-        keys = (form.names ?? []).map(Self.key)
+        let names = form.names ?? []
+        keys = kind == .rows ? names.map(Self.key) : []
+        paths = [.parse, .kinds].contains(kind) ? names.compactMap { try? AttributePath($0).keys } : []
+        kinds = form.values.map(Set.init)
+        members =
+            kind == .folders
+            ? stride(from: 0, to: names.count - 1, by: 2).flatMap {
+                Self.key(names[$0]) + Array((names[$0 + 1] + ",").utf8)
+            }
+            : []
     }
 
     /// True if nothing but whole values can be rewritten.
     var isOfWholes: Bool { kind == .columns }
+
+    /// True if each value becomes an object of a list.
+    var makesLists: Bool { kind == .kinds }
 
     /// True if there is more of the value taken last.
     var hasMore: Bool { columns != nil }
@@ -33,6 +55,9 @@ struct ValueChange {
             switch kind {
             case .rows: appendRow(value, to: &output)
             case .dynamoDB: Self.appendItem(value, to: &output)
+            case .parse: Self.appendParsed(value, paths[...], to: &output)
+            case .kinds: appendOfKind(value, to: &output)
+            case .folders: append(members, to: value, &output)
             default: Self.appendUnboxed(value, to: &output)
             }
         }
@@ -99,6 +124,88 @@ struct ValueChange {
 
     private static func isKey(_ key: ByteView, _ name: String) -> Bool {
         key.count == name.utf8.count + 2 && key[1..<key.count - 1].buffer.elementsEqual(name.utf8)
+    }
+
+    // MARK: More in records
+
+    /// An object with members before its own.
+    private func append(_ members: [UInt8], to value: ByteView, _ output: inout [UInt8]) {
+        guard value[0] == UInt8(ascii: "{") else {
+            output += value.buffer
+            return
+        }
+        let rest = value[JSONParts.skipWhiteSpace(in: value, from: 1)..<value.count]
+        output.append(UInt8(ascii: "{"))
+        output += rest[0] == UInt8(ascii: "}") ? members.dropLast() : members[...]
+        output += rest.buffer
+    }
+
+    /// A record in the list of its kind.
+    private mutating func appendOfKind(_ record: ByteView, to output: inout [UInt8]) {
+        let names = paths.compactMap { Self.scalar(at: $0[...], in: record) }
+        let name = names.joined(separator: "_")
+        let isKnown = !name.isEmpty && kinds?.contains(name) ?? true
+        if kinds == nil { found.add(isKnown ? name : Self.otherKind) }
+        output += "{\(JSONValue.string(isKnown ? name : Self.otherKind).serialized()):[".utf8
+        output += record.buffer
+        output += "]}".utf8
+    }
+
+    /// The text of the scalar that keys lead to; nil where they lead to nothing.
+    private static func scalar(at keys: ArraySlice<String>, in value: ByteView) -> String? {
+        guard let first = keys.first else {
+            if value[0] == UInt8(ascii: "\"") { return JSONUnescaper.text(Array(value.buffer.dropFirst().dropLast())) }
+            let isNone = [UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "n")].contains(value[0])
+            return isNone ? nil : String(decoding: value.buffer, as: UTF8.self)
+        }
+        guard value[0] == UInt8(ascii: "{") else { return nil }
+        var cursor = JSONCursor(value)
+        while let (key, part) = cursor.next() {
+            if let key, JSONUnescaper.text(Array(key.buffer.dropFirst().dropLast())) == first {
+                return scalar(at: keys.dropFirst(), in: part)
+            }
+        }
+        return nil
+    }
+
+    /// A value whose texts at some key paths are the JSON that is in them.
+    private static func appendParsed(_ value: ByteView, _ paths: ArraySlice<[String]>, to output: inout [UInt8]) {
+        if paths.contains(where: \.isEmpty), value[0] == UInt8(ascii: "\""), let json = json(in: value) {
+            output += json
+            return
+        }
+        let inner = paths.filter { !$0.isEmpty }
+        guard !inner.isEmpty, value[0] == UInt8(ascii: "{") || value[0] == UInt8(ascii: "[") else {
+            output += value.buffer
+            return
+        }
+        var (cursor, isFirst) = (JSONCursor(value), true)
+        output.append(value[0])
+        while let (key, part) = cursor.next() {
+            if !isFirst { output.append(UInt8(ascii: ",")) }
+            isFirst = false
+            guard let key else {
+                appendParsed(part, inner[...], to: &output)
+                continue
+            }
+            output += key.buffer
+            output.append(UInt8(ascii: ":"))
+            let name = JSONUnescaper.text(Array(key.buffer.dropFirst().dropLast()))
+            let below = inner.filter { $0[0] == name }.map { Array($0.dropFirst()) }
+            if below.isEmpty { output += part.buffer } else { appendParsed(part, below[...], to: &output) }
+        }
+        output.append(value[value.count - 1])
+    }
+
+    /// The JSON that a text is; nil for any other text.
+    private static func json(in text: ByteView) -> [UInt8]? {
+        var (bytes, output) = ([UInt8](), [UInt8]())
+        guard !JSONUnescaper.append(text[1..<text.count - 1], to: &bytes), (try? JSONValue(parsing: bytes)) != nil
+        else {
+            return nil
+        }
+        bytes.withUnsafeBufferPointer { JSONMinify.append(ByteView($0), to: &output) }
+        return output
     }
 
     // MARK: Wrapped values

@@ -11,6 +11,8 @@ struct ValueRewriter: TextRewriter {
 
     private let steps: [RecordPath.Step]
     private let maxBytes: Int
+    /// True if a value ends with its line, whole or not.
+    private let isOfLines: Bool
     private var change: ValueChange
     private var levels: [Level] = []
     private var isInString = false
@@ -28,10 +30,13 @@ struct ValueRewriter: TextRewriter {
     private var rest: ArraySlice<UInt8> = []
     private(set) var problem: FormProblem?
 
-    init(at path: RecordPath, _ change: ValueChange, maxBytes: Int) {
-        steps = path.steps
-        self.change = change
-        self.maxBytes = maxBytes
+    var kinds: [String] { change.found.names }
+
+    init(_ form: SourceForm) {
+        steps = form.path.flatMap { try? RecordPath($0) }?.steps ?? []
+        change = ValueChange(form)
+        maxBytes = form.maxBytes
+        isOfLines = form.isOfLines
     }
 
     mutating func add(_ bytes: ArraySlice<UInt8>, to output: inout [UInt8]) {
@@ -134,6 +139,18 @@ struct ValueRewriter: TextRewriter {
         while index < bytes.endIndex {
             let byte = bytes[index]
             index += 1
+            if byte == 0x0A, isOfLines {
+                keep(bytes[start..<index], &output)
+                // What is no record by itself would end a stream of them.
+                if change.makesLists {
+                    value.withUnsafeBufferPointer { appendText(ByteView($0).withoutSpaces, to: &output) }
+                } else {
+                    output += value
+                }
+                value = []
+                (depth, isInString, isEscaped) = (0, false, false)
+                return index
+            }
             if isInString {
                 if isEscaped {
                     isEscaped = false

@@ -12,6 +12,10 @@ extension MessageText {
         case headerRow
         case shape
         case prefix
+        case parse
+        case entityBy
+        case nullTexts
+        case detectsTypes
         case model
         case entity
         case records

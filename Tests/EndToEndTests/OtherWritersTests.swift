@@ -146,4 +146,40 @@ struct OtherWritersTests {
         #expect(result.ending == .exit(0), "\(result.errorText)")
         #expect(try query("SELECT id, n FROM t") == "1|3\n2|4")
     }
+
+    /// An inferred model that was printed imports the same.
+    @Test(arguments: [
+        ("t.json", #"{"columns":["id","s"],"data":[[1,"x"],[2,"y"]]}"#), ("t.json", #"{"id":[1,2],"s":["x","y"]}"#),
+        ("t.json", #"{"meta":[{"name":"id"},{"name":"s"}],"data":{"id":[1,2],"s":["x","y"]}}"#),
+        ("t.json", #"{"Items":[{"id":{"N":"1"},"s":{"S":"x"}},{"id":{"N":"2"},"s":{"S":"y"}}]}"#),
+        (
+            "t.ndjson",
+            "{\"Item\":{\"id\":{\"N\":\"1\"},\"s\":{\"S\":\"x\"}}}\n{\"Item\":{\"id\":{\"N\":\"2\"},\"s\":{\"S\":\"y\"}}}\n"
+        ),
+        ("t.json", #"[{"id":[1],"s":["x"]},{"id":[2],"s":["y"]}]"#),
+        ("t", "a {\"id\":1,\"s\":\"x\"}\nb {\"id\":2,\"s\":\"y\"}\n"),
+        ("t", "data: {\"id\":1,\"s\":\"x\"}\n\ndata: {\"id\":2,\"s\":\"y\"}\n\n"),
+        ("t", "one\n{\n\"id\":1,\n\"s\":\"x\"}\n{\n\"id\":2,\"s\":\n\"y\"}\n"),
+        (
+            "t.ndjson",
+            "{\"index\":{\"_index\":\"t\"}}\n{\"id\":1,\"s\":\"x\"}\n{\"index\":{\"_index\":\"t\"}}\n{\"id\":2,\"s\":\"y\"}\n"
+        ),
+    ])
+    func aPrintedModelImportsTheSame(name: String, text: String) throws {
+        try directory.write(text, to: name)
+        let printed = try run([Project.importer, "infer", directory.path(name), "--quiet"])
+        #expect(printed.ending == .exit(0), "\(printed.errorText)")
+        try directory.write(printed.outputText, to: "m.json")
+        let command = [
+            Project.importer, "import", directory.path(name), "--into", store, "--model", directory.path("m.json"),
+        ]
+        let result = try run(command + ["--progress", "none"])
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(
+            try query("SELECT id, s FROM t ORDER BY id") == "1|x\n2|y",
+            "\(printed.outputText) \(result.outputText)"
+        )
+        let sum = "SELECT coalesce(sum(count), 0) FROM _import_ledger WHERE kind = 'unknownKey'"
+        #expect(try query(sum) == "0")
+    }
 }

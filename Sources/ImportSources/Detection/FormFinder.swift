@@ -16,6 +16,9 @@ package struct FormFinder {
         asked.prefix = options.prefix
         asked.maxBytes = options.maxRecordBytes
         asked.paths = paths
+        let attributes = options.model?.entities.flatMap(\.attributes) ?? []
+        asked.modelKeys = Set(attributes.flatMap(\.from).flatMap { [$0.keys.first, $0.keys.last].compactMap(\.self) })
+        asked.readsArrays = attributes.contains { $0.type == .json }
         self.asked = asked
         parse = options.parse ?? []
         entityBy = options.entityBy ?? []
@@ -86,10 +89,10 @@ package struct FormFinder {
             bulk.values = indexes
             form = bulk
             detection = Self.lists(of: indexes, in: .root, reason: "bulk lines, indexes: \(indexes.count)")
-        } else if !entityBy.isEmpty, asked.count == 1 {
+        } else if !entityBy.isEmpty, let path = asked.count == 1 ? asked[0] : paths.count == 1 ? paths[0] : nil {
             var own = SourceForm(
                 .kinds,
-                path: asked[0],
+                path: path,
                 names: entityBy.map(\.description),
                 maxBytes: self.asked.maxBytes
             )
@@ -100,7 +103,7 @@ package struct FormFinder {
             let keys = entityBy.map(\.description).joined(separator: ",")
             detection =
                 kinds.isEmpty
-                ? detection : Self.lists(of: kinds, in: asked[0], reason: "kinds by \(keys): \(kinds.count)")
+                ? detection : Self.lists(of: kinds, in: path, reason: "kinds by \(keys): \(kinds.count)")
         }
         guard let form else { return nil }
         if form != found?.form {

@@ -18,6 +18,9 @@ package struct FormHints: Sendable {
     package var prefix: [String]?
     /// How much of a value is held, in bytes.
     package var maxBytes = 64 << 20
+    /// The keys that a model reads, and whether it reads arrays as values.
+    package var modelKeys: Set<String> = []
+    package var readsArrays = false
     /// The record paths that are asked for.
     package var paths: [RecordPath] = []
 
@@ -33,18 +36,19 @@ extension ShapeDetector {
     package func form(of sample: [UInt8], _ asked: FormHints) -> FoundForm? {
         guard !hints.isStrict else { return nil }
         if let found = formOfText(sample, asked) { return found }
-        if asked.paths.isEmpty, !hints.hasModel, areBulkLines {
+        let areLists = asked.paths.allSatisfy { $0.steps.count == 2 && $0.steps[1] == .anyElement }
+        if areLists, !hints.hasModel || !asked.paths.isEmpty, areBulkLines {
             let detection = Detection.found(layout: .stream, paths: [], reason: "bulk lines")
             return FoundForm(form: SourceForm(.bulk, maxBytes: asked.maxBytes), detector: self, detection: detection)
         }
-        guard isSound, asked.paths.isEmpty else { return nil }
-        if asked.shape != .records, !isLines, !hints.areLinesNamed || asked.shape != nil,
-            !hints.hasModel || asked.shape != nil,
-            let found = table(asked)
+        guard isSound else { return nil }
+        if asked.shape != .records, !isLines, !hints.areLinesNamed || asked.shape != nil, let found = table(asked),
+            case .found(_, let paths, _) = found.detection,
+            asked.paths.isEmpty ? !hints.hasModel || asked.shape != nil : asked.paths == paths
         {
             return found
         }
-        return hints.hasModel ? nil : formOfValues(sample, asked)
+        return formOfValues(sample, asked)
     }
 
     /// How many first lines are looked at.
@@ -53,7 +57,9 @@ extension ShapeDetector {
     // MARK: Text around JSON
 
     private func formOfText(_ sample: [UInt8], _ asked: FormHints) -> FoundForm? {
-        guard !isLines else { return nil }
+        let begins = sample.first { !ByteScan.isSpace($0) }
+        // JSON that begins with a bracket has no text before it.
+        guard !isLines, !isSound || begins != UInt8(ascii: "{") && begins != UInt8(ascii: "[") else { return nil }
         var lines =
             sample.split(separator: 0x0A).lazy.filter { !$0.allSatisfy(ByteScan.isSpace) }
             .prefix(Self.judgedText + 1).map { Array($0) } as [[UInt8]]
@@ -110,9 +116,10 @@ extension ShapeDetector {
         else {
             return nil
         }
-        if !asked.paths.isEmpty { paths = asked.paths }
+        let isElement = asked.paths == [RecordPath(steps: [.anyElement])] && paths == [.root]
+        if !asked.paths.isEmpty, !isElement { paths = asked.paths }
         form.dropsText = paths == [.root] && !asked.paths.isEmpty
-        if asked.paths.isEmpty, paths == [.root] {
+        if asked.paths.isEmpty || isElement, paths == [.root] {
             form.wraps = true
             paths = [RecordPath(steps: [.anyElement])]
         }
@@ -150,14 +157,14 @@ extension ShapeDetector {
     // MARK: Values in wrappers
 
     private func formOfValues(_ sample: [UInt8], _ asked: FormHints) -> FoundForm? {
-        if let path = pathOfItems {
+        let readsTypes = asked.modelKeys.contains { $0 == "Item" || DynamoDBType(rawValue: $0) != nil }
+        func isWanted(_ path: RecordPath) -> Bool { asked.paths.isEmpty || asked.paths == [path] }
+        if !readsTypes, let path = pathOfItems, isWanted(path) {
             return rewritten(SourceForm(.dynamoDB, path: path, maxBytes: asked.maxBytes), sample)
         }
-        guard asked.shape != .records, case .found(_, let paths, _) = detection, paths.count == 1,
-            areBoxed(at: paths[0])
-        else {
-            return nil
-        }
+        guard asked.shape != .records, !asked.readsArrays, case .found(_, let paths, _) = detection, paths.count == 1,
+            isWanted(paths[0]), areBoxed(at: paths[0])
+        else { return nil }
         return rewritten(SourceForm(.boxes, path: paths[0], maxBytes: asked.maxBytes), sample)
     }
 

@@ -177,13 +177,19 @@ extension ShapeDetector {
         guard steps.count < 4, tape.tokens[value].kind == .object else { return nil }
         if areColumns(in: value, isAsked: isAsked) { return Place(value: value, steps: steps) }
         let members = members(of: value)
-        // What has lists of records has no columns beside them.
-        guard !members.contains(where: { isArrayOfObjects($0.value) && !children(of: $0.value, limit: 1).isEmpty })
-        else {
-            return nil
-        }
         let found = members.compactMap { columns(in: $0.value, steps + [.key(key($0.key))], isAsked: isAsked) }
-        return found.count == 1 ? found[0] : nil
+        guard found.count == 1 else { return nil }
+        // What has lists of records has no columns beside them, but what describes them.
+        let lists = members.map(\.value).filter { isArrayOfObjects($0) && !children(of: $0, limit: 1).isEmpty }
+        let count = self.members(of: found[0].value).count
+        return lists.allSatisfy { children(of: $0).count == count && areDescriptions($0) } ? found[0] : nil
+    }
+
+    /// True if each object of an array names something.
+    private func areDescriptions(_ array: Int) -> Bool {
+        children(of: array).allSatisfy { object in
+            members(of: object).contains { Self.columnKeys.contains(key($0.key)) }
+        }
     }
 
     private func areColumns(in object: Int, isAsked: Bool) -> Bool {

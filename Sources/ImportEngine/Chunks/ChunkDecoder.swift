@@ -286,6 +286,9 @@ package final class ChunkDecoder {
             if chunk.entry.isLast, let encoding = chunk.encoding {
                 batch.ledger.add(.decoded, entity: -1, attribute: encoding)
             }
+            for form in chunk.entry.isLast ? chunk.forms : [] {
+                batch.ledger.add(form.ledgerKind, entity: -1, attribute: form.rawValue)
+            }
             if chunk.entry.isLast {
                 for path in chunk.entry.end.missingPaths ?? [] {
                     batch.ledger.add(.notFound, entity: -1, attribute: chunk.paths[path])

@@ -19,6 +19,9 @@ extension RecordDecoder {
         guard input.tokens[value].kind != .null else { return }
         covers.append((value, node))
         guard !isRead else { return }
+        if unwraps, input.tokens[value].kind == .array, Int(input.tokens[value].next) == value + 1 {
+            return changes.append((.emptyContainer, trie.path(node), node))
+        }
         changes.append((.notAnObject, trie.path(node), node))
         // With nulls instead of what does not fit, there they are.
         if isLossless, onError != .null { noteNoObject(value, input) }

@@ -60,7 +60,7 @@ extension RecordDecoder {
     mutating func fillCells(_ input: Input, isNoObject: Bool, _ batch: inout RowBatch) -> Int {
         let (cells, presence) = (scratch.cells, scratch.presence)
         let (tokens, attributes, slots) = (input.tokens, plan.attributes, scratch.slots)
-        let (generation, isLossless) = (generation, isLossless)
+        let (generation, takesShortcuts) = (generation, takesShortcuts)
         var count = 0
         for word in presence.indices { presence[word] = 0 }
         for attribute in attributes.indices {
@@ -72,7 +72,7 @@ extension RecordDecoder {
             let cell: Cell
             if token >= 0 {
                 let value = tokens[token]
-                if !isLossless, let plain = plainCell(value, attributes[attribute], input) {
+                if takesShortcuts, let plain = plainCell(value, attributes[attribute], input) {
                     cell = plain
                 } else {
                     cell = self.cell(attribute, token: token, slot: slot, input: input, batch: &batch)

@@ -51,6 +51,12 @@ extension RecordDecoder {
         let token = input.tokens[index]
         if token.kind == .null { return nullCell(attribute, slot: slot, index, input, &batch) }
         let json = token.json(in: input.line)
+        if token.kind == .string, !nullTexts.isEmpty,
+            NullTexts.contains(nullTexts[attribute], json.bytes, hasEscapes: json.hasEscapes)
+        {
+            note(.nullText, attribute)
+            return nullCell(attribute, slot: slot, index, input, &batch)
+        }
         if token.kind == .object || token.kind == .array {
             return cell(attribute, container: json, isInChunk: true, slot: slot, index, input, &batch)
         }
@@ -167,7 +173,7 @@ extension RecordDecoder {
     ) -> Cell {
         let type = plan.attributes[attribute].type
         var notes: CoercionNotes = []
-        do {
+        do throws(CoercionError) {
             let value =
                 if let extended {
                     try plan.coercions[attribute].coerce(extended, scratch: &batch.bytes, notes: &notes)
@@ -177,6 +183,9 @@ extension RecordDecoder {
                     try plan.coercions[attribute].coerce(token, scratch: &batch.bytes, notes: &notes)
                 }
             if !notes.isEmpty {
+                if !unwraps, notes.contains(.notFinite) {
+                    throw CoercionError(code: .wrongForm, expected: type.rawValue, found: token.kind.name)
+                }
                 // Keys that have lost digits are those of other objects.
                 let isStrict = isLossless || notes.contains(.digitsLost) && plan.identifier.contains(attribute)
                 if isStrict, let loss = notes.ledgerKinds.first(where: \.isLoss) {
@@ -188,8 +197,7 @@ extension RecordDecoder {
                 note(notes, attribute)
             }
             switch value {
-            case .null:
-                return plan.attributes[attribute].isGenerated ? generatedCell(attribute, input, &batch.bytes) : .null
+            case .null: return nullCell(attribute, slot: slot, index, input, &batch)
             case .integer(let number): return .integer(number)
             case .real(let number): return .real(number)
             case .verbatim(let text) where isInChunk:

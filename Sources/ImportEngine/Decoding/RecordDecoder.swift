@@ -104,6 +104,10 @@ package struct RecordDecoder {
     let countsOtherKeys: Bool
     /// True if values are taken out of the objects of Extended JSON.
     let unwraps: Bool
+    /// By attribute, the texts that are null; empty where none are.
+    let nullTexts: [Set<[UInt8]>]
+    /// True if most values need no more than a look.
+    let takesShortcuts: Bool
     package var errors: [RecordError] = []
     /// The attributes that become null instead; of each of the other errors the record is rejected.
     package var nulled: [Int] = []
@@ -142,6 +146,11 @@ package struct RecordDecoder {
         isLossless = options.isLossless
         countsOtherKeys = options.model == nil && plan.slots.contains { $0.count > 1 }
         unwraps = options.reading == .found
+        let texts = NullTexts(options.nullTexts)
+        nullTexts =
+            texts.isEmpty
+            ? [] : plan.entity.attributes.map { texts.texts(named: [$0.name] + $0.from.map(\.description)) }
+        takesShortcuts = !options.isLossless && texts.isEmpty
         scratch = RecordScratch(plan)
         identifiers = IdentifierGenerator(entity: plan.entity)
     }

@@ -72,8 +72,14 @@ extension GraphDecoder {
                 checkNull(relationship, node, token, input)
                 isEmptied = true
             } else if relationship.description.isToMany {
-                guard kind == .array else { return wrongKind(relationship, node, token, input) }
-                elements = self.elements(of: token, input)
+                if kind == .array {
+                    elements = self.elements(of: token, input)
+                } else {
+                    guard kind == .object, let found = listed(in: token, relationship, node, input) else {
+                        return wrongKind(relationship, node, token, input)
+                    }
+                    elements = found
+                }
             } else {
                 guard kind != .array else { return wrongKind(relationship, node, token, input) }
                 elements = [Element(token: token, key: -1, place: -1)]
@@ -137,6 +143,31 @@ extension GraphDecoder {
             token = Int(input.tokens[token].next)
         }
         return elements
+    }
+
+    /// The elements of a list that is written as an object; nil for any other object.
+    ///
+    /// They are its values under 0, 1, 2 …, or itself as the only one; none where it is empty.
+    private func listed(
+        in object: Int,
+        _ relationship: GraphPlan.Relationship,
+        _ node: Int,
+        _ input: RecordDecoder.Input
+    ) -> [Element]? {
+        guard decoders[0].unwraps else { return nil }
+        let members = members(of: object, input)
+        if members.isEmpty {
+            note(.emptyContainer, node, relationship.description.name)
+            return []
+        }
+        func key(_ member: Element) -> ByteView { input.tokens[member.key].bytes(in: input.line) }
+        let isNumbered = members.allSatisfy { key($0).buffer.elementsEqual("\($0.place)".utf8) }
+        let trie = decoders[relationship.destination].trie
+        guard isNumbered || members.contains(where: { trie.child(of: 0, key: key($0)) >= 0 }) else { return nil }
+        note(.wrapped, node, relationship.description.name)
+        return isNumbered
+            ? members.map { Element(token: $0.token, key: -1, place: $0.place) }
+            : [Element(token: object, key: -1, place: 0)]
     }
 
     private func members(of object: Int, _ input: RecordDecoder.Input) -> [Element] {

@@ -1,4 +1,5 @@
 import ImportModel
+import ImportSources
 
 /// What is noticed of a path on the way.
 extension EntityInference {
@@ -11,7 +12,8 @@ extension EntityInference {
             add(.identifierCandidate(isCertain: summary.isComplete), AttributePath(keys: [name]))
         }
         let counts: [(JSONKind, Int64)] = [
-            (.boolean, seen.booleans), (.number, seen.numbers), (.string, seen.strings), (.object, seen.objects),
+            (.boolean, seen.booleans), (.number, seen.numbers), (.string, type.isNumber ? 0 : seen.strings),
+            (.object, seen.objects),
             (.array, seen.arrays),
         ]
         let kinds = counts.filter { $0.1 > 0 }.map { InferenceNotice.KindCount(kind: $0.0, count: $0.1) }
@@ -25,6 +27,7 @@ extension EntityInference {
         {
             add(.dates(label), from)
         }
+        if type == .string, seen.strings > 0, seen.forms.contains(.object) { add(.objectTexts, from) }
         if rules.policy != .json, let reason = objectReason(path) { add(.objectsKeptAsJSON(reason), from) }
         if path != root { noticeArrays(at: Column(path: path, keys: from.keys), from: from) }
         guard seen.objects + seen.arrays + seen.booleans == 0 else { return }

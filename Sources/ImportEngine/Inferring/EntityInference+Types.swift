@@ -31,11 +31,26 @@ extension EntityInference {
         if seen.booleans > 0 { return seen.booleans == seen.values ? .boolean : .json }
         if seen.strings == 0 { return numberType(seen) }
         if !isText(path) { return .json }
+        if seen.marks.contains(.data), seen.forms.contains(.lowercaseUUID), seen.numbers == 0 { return .uuid }
         if seen.marks.contains(.data) { return seen.forms.contains(.data) && seen.numbers == 0 ? .binary : .json }
-        if seen.numbers > 0 { return .string }
+        if rules.detectsTypes, let type = typeOfTexts(seen) { return type }
+        if seen.numbers > 0 {
+            return seen.forms.contains(.notFinite) && rules.reading == .found ? numberType(seen) : .string
+        }
         if seen.forms.contains(.utcInstant) { return .date }
         if seen.forms.contains(.lowercaseUUID) { return .uuid }
         return .string
+    }
+
+    /// The type of what all texts of a path spell; nil where they spell nothing of one kind.
+    private func typeOfTexts(_ seen: PathStatistics) -> AttributeType? {
+        guard seen.booleans == 0, seen.bigIntegers == 0, !seen.marks.contains(.exactNumber) else { return nil }
+        if seen.forms.contains(.integerText), seen.fractions == 0 { return .integer64 }
+        if seen.forms.contains(.numberText), !seen.marks.contains(.inexactInteger) { return .double }
+        if seen.forms.contains(.decimalText) { return .decimal }
+        guard seen.numbers == 0 else { return nil }
+        if seen.forms.contains(.booleanText) { return .boolean }
+        return seen.forms.isDisjoint(with: [.day, .dayAndTime, .utcInstant]) ? nil : .date
     }
 
     /// True if all strings of a path are texts that the store can have.

@@ -1,4 +1,5 @@
 import ImportModel
+import ImportSources
 
 /// Decides on an entity so that reading its rows back gives its objects again: records, or the objects in arrays of others.
 ///
@@ -136,7 +137,8 @@ package struct EntityInference {
         notice(path, named: name, type: type, from: from)
         let seen = statistics.paths[path]
         // Without objects, nothing says that there will always be a value.
-        let isOptional = seen.values < objectCount || objectCount == 0
+        let hasNone = seen.strings > 0 && type.isNumber && seen.forms.contains(.notFinite)
+        let isOptional = seen.values < objectCount || objectCount == 0 || hasNone
         return AttributeDescription(name: name, type: type, isOptional: isOptional, from: [from])
     }
 
@@ -213,7 +215,9 @@ extension EntityInference {
             if let covered = covered?[key] {
                 guard !covered.isCovered else { continue }
                 collect(below: child, keys: column.keys, besides: covered, columns: &columns, objects: &objects)
-            } else if rules.policy != .json, statistics.paths[child].objects > 0, objectReason(child) == nil {
+            } else if rules.policy != .json, statistics.paths[child].objects > 0, objectReason(child) == nil,
+                !rules.isWhole(column.keys)
+            {
                 objects.append(column)
                 collect(below: child, keys: column.keys, besides: nil, columns: &columns, objects: &objects)
             } else {

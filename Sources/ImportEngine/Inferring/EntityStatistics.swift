@@ -37,6 +37,9 @@ package struct EntityStatistics: Sendable {
     /// The keys of the columns of rows: those of their header row, or as many as were met.
     private var columnKeys: [[UInt8]] = []
     private var hasHeader = false
+    private let hasNullTexts: Bool
+    /// The texts that are null at paths of strings, as far as these were met.
+    private var nullTexts: [Int: Set<[UInt8]>] = [:]
 
     /// A member of an object that is being visited: the last one with its key.
     private struct Member {
@@ -49,6 +52,7 @@ package struct EntityStatistics: Sendable {
     /// - Parameter keys: how many keys a record has at most.
     package init(limits: InferenceLimits = InferenceLimits(), keys: Int = 1) {
         self.limits = limits
+        hasNullTexts = !limits.nullTexts.isEmpty
         keyPaths = Self.recordKey...max(1, keys)
         let record = PathStatistics(parent: -1, depth: 0, keyStart: 0, keyCount: 0, hash: 0)
         let recordKey = PathStatistics(parent: -1, depth: 1, keyStart: 0, keyCount: 0, hash: 0)
@@ -190,6 +194,11 @@ extension EntityStatistics {
     private mutating func add(_ walk: Walk, token: Int, at path: Int) -> Bool {
         let value = walk.tokens[token]
         let bytes = walk.bytes(token)
+        if value.kind == .string, hasNullTexts, isNullText(bytes, hasEscapes: value.hasEscapes, at: path) {
+            paths[path].see(ordinal: walk.ordinal, token: Int32(truncatingIfNeeded: token))
+            paths[path].nulls += 1
+            return true
+        }
         let integer = paths[path].count(value, bytes, index: token, ordinal: walk.ordinal)
         if value.kind == .object {
             if path != Self.record, let extended = extended(walk, token) { return add(extended, at: path) }
@@ -203,11 +212,28 @@ extension EntityStatistics {
         return value.kind == .null
     }
 
+    @inline(never)
+    private mutating func isNullText(_ bytes: ByteView, hasEscapes: Bool, at path: Int) -> Bool {
+        if nullTexts[path] == nil {
+            var (keys, parent) = ([String](), path)
+            while parent > keyPaths.upperBound {
+                if !paths[parent].isElement { keys.insert(key(of: parent), at: 0) }
+                parent = Int(paths[parent].parent)
+            }
+            let names = [AttributePath(keys: keys).description, ColumnNames.wanted(for: keys), keys.last ?? ""]
+            nullTexts[path] = limits.nullTexts.texts(named: names)
+        }
+        return NullTexts.contains(nullTexts[path] ?? [], bytes, hasEscapes: hasEscapes)
+    }
+
     /// The value of Extended JSON that an object is; nil where it is none, or where objects stay what they are.
     @inline(__always)
     private func extended(_ walk: Walk, _ token: Int) -> ExtendedJSON? {
         let key = walk.tokens[min(token + 1, walk.tokens.count - 1)]
-        guard key.hasEscapes || key.length > 0 && walk.record[Int(key.start)] == UInt8(ascii: "$"), limits.unwraps
+        guard
+            key.hasEscapes || key.length > 0 && walk.record[Int(key.start)] == UInt8(ascii: "$")
+                || key.length == 4 && walk.tokens[min(token + 2, walk.tokens.count - 1)].length == 6,
+            limits.unwraps
         else { return nil }
         return ExtendedJSON(walk.bytes(token))
     }
@@ -221,7 +247,7 @@ extension EntityStatistics {
         case .text, .integer, .uuid:
             let token = extended.token
             sample(token.kind, token.bytes, hasEscapes: token.hasEscapes, integer: integer, at: path)
-        case .null, .double, .decimal, .date, .data: dropSample(at: path)
+        case .null, .double, .decimal, .date, .data, .uuidData: dropSample(at: path)
         }
         return false
     }

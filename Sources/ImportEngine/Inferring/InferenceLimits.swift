@@ -1,4 +1,5 @@
 import ImportModel
+import ImportSources
 
 /// What bounds the memory and the outcome of inference.
 ///
@@ -40,6 +41,8 @@ package struct InferenceLimits: Sendable, Hashable {
     var arrayLevels = 0
     /// True if an object of Extended JSON counts as what is in it.
     var unwraps = true
+    /// Texts that count as null.
+    var nullTexts = NullTexts(nil)
     /// Which forms of strings are looked for.
     package var forms = StringFormats.all
 

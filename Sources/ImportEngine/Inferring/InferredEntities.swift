@@ -51,6 +51,8 @@ package struct InferredEntities {
         rules: NestingRules,
         names: inout TableNames
     ) throws {
+        var statistics = statistics
+        if rules.reading == .found { statistics.settleContainers() }
         self.init(statistics, rules, names)
         var inference = EntityInference(
             statistics,

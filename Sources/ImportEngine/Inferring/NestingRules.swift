@@ -14,6 +14,12 @@ package struct NestingRules: Sendable, Hashable {
     package var fileColumn: String?
     /// How values are read as other programs write them.
     var reading = ReadingPolicy.found
+    /// The attributes that have a type of their own, so that an object there stays one value.
+    var typed: Set<String> = []
+    /// Texts that are null.
+    var nullTexts = NullTexts(nil)
+    /// True if texts have the types of what they spell.
+    var detectsTypes = false
     /// True if rows have a header row.
     var hasHeader = false
     /// True if tables that the importer has not made get columns for keys that have none.
@@ -23,7 +29,16 @@ package struct NestingRules: Sendable, Hashable {
 
     /// The limits under which records are looked at.
     package var limits: InferenceLimits {
-        InferenceLimits(arrayLevels: policy == .tables ? depth : 0, unwraps: reading == .found)
+        var limits = InferenceLimits(arrayLevels: policy == .tables ? depth : 0, unwraps: reading == .found)
+        limits.nullTexts = nullTexts
+        if detectsTypes { limits.forms.formUnion(.values) }
+        return limits
+    }
+
+    /// True if an object at these keys stays one value, as a type is asked for.
+    func isWhole(_ keys: [String]) -> Bool {
+        !typed.isEmpty
+            && (typed.contains(ColumnNames.wanted(for: keys)) || typed.contains(AttributePath(keys: keys).description))
     }
 
     /// True if an array may become a table: it is one of those that are named, or one of them is within its objects.
@@ -106,6 +121,8 @@ extension NestingRules {
     package init(_ options: JobOptions) {
         self.init(policy: options.nested, depth: options.nestedDepth, only: options.nestedOnly)
         (reading, hasHeader) = (options.reading, options.headerRow)
+        typed = Set(options.types.keys)
+        (nullTexts, detectsTypes) = (NullTexts(options.nullTexts), options.detectsTypes)
         altersTables = options.altersTables
         saysIdentifier = !options.identifiers.isEmpty
     }

@@ -203,15 +203,18 @@ package struct PathStatistics: Sendable {
         case .text:
             forms = []
             countString(bytes, hasEscapes: extended.token.hasEscapes)
-        case .date, .uuid, .data:
-            strings += 1
-            forms.formIntersection(
-                extended.kind == .date
-                    ? [.utcInstant, .dayAndTime] : extended.kind == .uuid ? .lowercaseUUID : .data
-            )
-            if extended.kind == .data { marks.insert(.data) }
+        case .date: countForms([.utcInstant, .dayAndTime])
+        case .uuid: countForms(.lowercaseUUID)
+        case .data: countForms(.data)
+        case .uuidData: countForms([.lowercaseUUID, .data])
         }
         return nil
+    }
+
+    private mutating func countForms(_ own: StringFormats) {
+        strings += 1
+        forms.formIntersection(own)
+        if own.contains(.data) { marks.insert(.data) }
     }
 
     /// Takes what another part has seen at the same path; the bounds are not its business.

@@ -39,14 +39,17 @@ extension JobPlanner {
         }
         let isGrouped = options.entity == nil && options.model == nil
         if asked.isEmpty { try compare(&looks, stored, byDocument: isGrouped) }
-        guard isGrouped else { return try shaped(looks) }
+        guard isGrouped else {
+            FolderValues.add(to: &looks, of: [Array(looks.indices)], options)
+            return try shaped(looks)
+        }
         let others = entities.isEmpty ? [:] : try known(entities)
         /// The entity of records of a kind that other sources have.
         func other(_ kind: SourceKinds.Kind) -> String? {
             entities.first { others[$0.asciiLowercased]?.areLike(kind) ?? false }
         }
         var kinds = SourceKinds(of: looks.map(\.records))
-        var names = KindNames(of: kinds, sources, other: other)
+        var names = KindNames(of: kinds, looks.map(\.description), other: other)
         if asked.isEmpty {
             stored = try known(
                 names.names.compactMap(\.self) + kinds.kinds.compactMap { SourceNames.lastKey(of: $0.path) }
@@ -54,11 +57,12 @@ extension JobPlanner {
             if !stored.isEmpty {
                 try compare(&looks, kinds, names, stored)
                 kinds = SourceKinds(of: looks.map(\.records))
-                names = KindNames(of: kinds, sources, other: other) {
+                names = KindNames(of: kinds, looks.map(\.description), other: other) {
                     stored[$0.asciiLowercased]?.areLike($1) ?? false
                 }
             }
         }
+        FolderValues.add(to: &looks, of: kinds.kinds.map(\.sources), options)
         for (name, other) in names.renamed {
             announce("\(name): a table of its own, as its records are not like those of \(other)")
         }
@@ -91,6 +95,7 @@ extension JobPlanner {
                 fileColumn: options.fileColumn,
                 fault: look.fault?.message,
                 encoding: look.description.encoding,
+                form: look.description.form,
                 headers: options.headerRow ? headers : nil
             )
             let others = own.flatMap { kinds.kinds[$0].sources }.filter { $0 != index }
@@ -126,6 +131,7 @@ extension JobPlanner {
     private func look(at source: SourceDescription, _ known: KnownRecords, _ open: SourceStream? = nil) throws
         -> SourceLook
     {
+        let source = open == nil ? source.plain : source
         let stream = try open ?? opener.open(source, interruption: interruption)
         let sample = try stream.peek()
         let isGiven = ProgramRecords.isName(source.name)
@@ -139,8 +145,11 @@ extension JobPlanner {
         if askedPaths.isEmpty, source.isRepeatable, let whole = try skeleton(of: source, besides: detector) {
             detector = whole
         }
+        let finder = FormFinder(options, paths: askedPaths, opener: opener, interruption: interruption)
+        let found = try isGiven ? nil : finder.find(in: source, stream, sample, detector)
+        if let found { detector = found.detector }
         try checkBeginning(of: detector.text, isLines: detector.isLines, source)
-        var detection = detector.detection
+        var detection = found?.detection ?? detector.detection
         if isGiven, detection != .empty {
             detection =
                 sample.bytes == ProgramRecords.none
@@ -149,20 +158,27 @@ extension JobPlanner {
         }
         var described = source.fingerprinted(sample.bytes)
         described.encoding = stream.encoding
+        if !isGiven, let complete = try finder.complete(found, &detector, detection, source, sample) {
+            (described.form, detection) = (complete.form, complete.detection)
+        }
+        if let form = described.form, source.form == nil {
+            if !source.isRepeatable { stream.rewrite(as: form, name: source.name) }
+        }
         var look = SourceLook(
             described,
             open: source.isRepeatable ? nil : stream,
             detection: detection,
-            isOneObject: detector.isOneObject
+            isOneObject: found == nil && detector.isOneObject
         )
-        if !askedPaths.isEmpty {
-            look.others = isGiven ? [] : linesOfAskedPaths(detector, source)
+        look.others += found?.notice(of: source).map { [$0] } ?? []
+        if !askedPaths.isEmpty, described.form?.makesLists != true {
+            look.others += isGiven ? [] : linesOfAskedPaths(detector, source)
             look.records = detection == .empty ? [] : askedPaths.map { detector.records(at: $0) }
         } else if case .found(_, let paths, let reason) = detection {
             // Where there is nothing to judge by, what is wrong is said when it is read.
             look.records = paths.map { detector.records(at: $0) }
             if look.isOneObject { look.documentKeys = detector.recordKeys(at: .root) }
-            look.others = paths.flatMap { treeLines(at: $0, detector, source) }
+            look.others += paths.flatMap { treeLines(at: $0, detector, source) }
             if reason == ShapeDetector.noValue {
                 look.records = paths.map { .init(path: $0.description, isEmpty: true) }
             }
@@ -335,7 +351,7 @@ extension JobPlanner {
     /// A source's shape, and in words what was found by itself.
     private func shape(of look: SourceLook) throws -> (SourceShape, words: String?) {
         let source = look.description
-        guard askedPaths.isEmpty || ProgramRecords.isName(source.name) else {
+        guard askedPaths.isEmpty || source.form?.makesLists == true || ProgramRecords.isName(source.name) else {
             return (SourceShape(asked: askedPaths, found: look.detection), nil)
         }
         switch look.detection {

@@ -308,8 +308,8 @@ package struct KnownSources {
     ) {
         meet(before)
         var now = (try? fingerprint(of: source)) ?? source
-        now.earlier = part
         let was = before.source
+        (now.earlier, now.form) = (part, was.description.form)
         answers[index] = .grown(
             StoredJob.Source(description: now, shape: was.shape, entities: was.entities, columns: was.columns)
         )

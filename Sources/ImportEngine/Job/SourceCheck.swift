@@ -49,7 +49,7 @@ package struct SourceCheck {
     ) throws -> Comparison {
         let before = job.sources[index]
         let committed = try journal.committed(of: job, source: index)
-        let stream = try opener.open(now, interruption: interruption)
+        let stream = try opener.open(now.read(as: before.description), interruption: interruption)
         var next: [UInt8] = [0]
         let beginning: Beginning
         do {
@@ -70,7 +70,7 @@ package struct SourceCheck {
         } catch let error as ImportError where error.code == .badInput {
             return .other
         }
-        guard beginning.prefix.byteOffset > 0, before.shape.fault == nil,
+        guard beginning.prefix.byteOffset > 0, before.shape.fault == nil, before.description.form?.values == nil,
             canGoOn(before.shape.layout, after: beginning.last, with: next[0])
         else { return .other }
         let prefix = beginning.prefix
@@ -91,8 +91,9 @@ package struct SourceCheck {
     ) throws -> Bool {
         let ranges = try journal.committed(of: job, source: index).ranges
         do {
-            let stream = try opener.open(now, interruption: interruption)
-            return try beginning(of: stream, job.sources[index].description, ranges) != nil
+            let before = job.sources[index].description
+            let stream = try opener.open(now.read(as: before), interruption: interruption)
+            return try beginning(of: stream, before, ranges) != nil
         } catch let error as ImportError where error.code == .badInput {
             return false
         }

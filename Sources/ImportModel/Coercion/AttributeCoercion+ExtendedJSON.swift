@@ -7,8 +7,9 @@ extension AttributeCoercion {
         case (.null, _): true
         case (.date, .date): extended != nil
         case (.date, _): type == .string || isUntyped
+        case (.uuidData, .uuid), (.uuidData, .string): true
         case (.data, .uuid): ExtendedJSON.bytes(of: value.token)?.count == 16
-        case (.data, _): type == .binary
+        case (.data, _), (.uuidData, _): type == .binary
         case (.text, _), (.uuid, _), (.integer, _), (.double, _), (.decimal, _):
             type != .binary || isUntyped
         }
@@ -22,14 +23,14 @@ extension AttributeCoercion {
     ) throws(CoercionError) -> CoercedValue {
         let coerced: CoercedValue
         switch value.kind {
-        case .date where type == .date, .data where type == .binary:
+        case .date where type == .date, .data where type == .binary, .uuidData where type == .binary:
             coerced =
                 if let extended { try extended.coerce(value.token, scratch: &scratch, notes: &notes) } else {
                     try coerce(value.token, scratch: &scratch, notes: &notes)
                 }
         case .date:
             coerced = try DateCoercion.mongo.coerce(value.token, scratch: &scratch, notes: &notes)
-        case .data:
+        case .data, .uuidData:
             coerced = try coerce(uuid: ExtendedJSON.bytes(of: value.token) ?? [], scratch: &scratch, notes: &notes)
         case .null, .text, .uuid, .integer, .double, .decimal:
             coerced = try coerce(value.token, scratch: &scratch, notes: &notes)

@@ -25,11 +25,11 @@ extension AttributeDescription {
             let result: CoercedValue
             if token.kind == .object, let value = ExtendedJSON(token.bytes), coercion.takes(value) {
                 result = try coercion.coerce(value, scratch: &scratch, notes: &notes)
-                if case .null = result, value.kind == .null, !isOptional {
-                    throw CoercionError(code: .unexpectedNull, expected: type.rawValue, found: JSONKind.null.name)
-                }
             } else {
                 result = try coercion.coerce(token, scratch: &scratch, notes: &notes)
+            }
+            if case .null = result, !isOptional {
+                throw CoercionError(code: .unexpectedNull, expected: type.rawValue, found: JSONKind.null.name)
             }
             let coerced: CoercedJSON
             switch result {

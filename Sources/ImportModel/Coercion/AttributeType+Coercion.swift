@@ -49,6 +49,11 @@ extension AttributeType {
         case (.integer16, .boolean), (.integer32, .boolean), (.integer64, .boolean):
             notes.insert(.kindChanged)
             return .integer(token.isTrue ? 1 : 0)
+        case (.date, .object):
+            return try DateCoercion.iso8601.coerce(token, scratch: &scratch, notes: &notes)
+        case (.binary, .array):
+            guard let bytes = ByteList.append(token.bytes, to: &scratch) else { throw error(.wrongForm, found: .array) }
+            return .blob(bytes)
         case (_, .boolean), (_, .object), (_, .array):
             throw error(.wrongKind, found: token.kind)
         }
@@ -58,7 +63,10 @@ extension AttributeType {
     private func minified(_ token: JSONToken, scratch: inout [UInt8]) -> CoercedValue {
         switch token.kind {
         case .string:
-            return .verbatim(ByteView(base: token.bytes.base - 1, count: token.bytes.count + 2))
+            let text = ByteView(base: token.bytes.base - 1, count: token.bytes.count + 2)
+            guard token.hasEscapes, let text = JSONUnescaper.respelled(text) else { return .verbatim(text) }
+            scratch += text
+            return .scratch(scratch.count - text.count..<scratch.count)
         case .object, .array:
             if token.hasEscapes {
                 let start = scratch.count
@@ -108,7 +116,7 @@ extension AttributeType {
             return .verbatim(text)
         }
         if self == .binary {
-            guard let bytes = Base64Text.decode(text, .either, to: &scratch, notes: &notes) else {
+            guard let bytes = BinaryFormat.either.decode(text, to: &scratch, notes: &notes) else {
                 throw error(.wrongForm, found: .string)
             }
             return .blob(bytes)
@@ -129,6 +137,7 @@ extension AttributeType {
             notes.insert(.kindChanged)
             return .integer(isTrue ? 1 : 0)
         case .integer16, .integer32, .integer64:
+            if let null = notFinite(trimmed, notes: &notes) { return null }
             notes.insert(.kindChanged)
             guard trimmed.isInteger else { throw error(.wrongForm, found: .string) }
             guard let value = trimmed.integerValue, integerRange.contains(value) else {
@@ -136,9 +145,17 @@ extension AttributeType {
             }
             return .integer(value)
         case .float, .double, .decimal, .string, .uuid, .uri, .binary, .bitfield, .json:
+            if let null = notFinite(trimmed, notes: &notes) { return null }
             notes.insert(.kindChanged)
             return try coerceNumber(trimmed, from: .string, scratch: &scratch, notes: &notes)
         }
+    }
+
+    /// Null for a text that is a number which is not finite.
+    private func notFinite(_ text: ByteView, notes: inout CoercionNotes) -> CoercedValue? {
+        guard text.isNotFinite else { return nil }
+        notes.insert(.notFinite)
+        return .null
     }
 
     /// A number's text, from a number or from a string.

@@ -42,7 +42,9 @@ package enum BinaryFormat: String, Sendable, CaseIterable {
     func decode(_ text: ByteView, to output: inout [UInt8], notes: inout CoercionNotes) -> Range<Int>? {
         let start = output.count
         switch self {
-        case .base64, .base64url, .either: return Base64Text.decode(text, self, to: &output, notes: &notes)
+        case .base64, .base64url, .either:
+            return HexadecimalText.decode(text, to: &output)
+                ?? Base64Text.decode(text, self, to: &output, notes: &notes)
         case .text, .any, .decimal, .numeric: output.append(contentsOf: text.buffer)
         case .uuid:
             guard let uuid = UUIDText(text) else {

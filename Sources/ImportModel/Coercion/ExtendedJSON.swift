@@ -3,6 +3,7 @@
 /// Versions 1 and 2, canonical and relaxed, as
 /// <https://github.com/mongodb/specifications/blob/master/source/extended-json/extended-json.md> has them. Objects of other types
 /// (`$regex`, `$timestamp`, `$minKey` …) are no such values, nor are those whose value is outside of what the type can have.
+/// Node's `{"type":"Buffer","data":[…]}` is one as well.
 package struct ExtendedJSON {
     /// What the value is.
     package enum Kind: Sendable, Hashable {
@@ -20,8 +21,10 @@ package struct ExtendedJSON {
         case date
         /// `$uuid`.
         case uuid
-        /// `$binary`.
+        /// `$binary`, and a buffer of Node.
         case data
+        /// `$binary` of a subtype that says that its 16 bytes are a UUID.
+        case uuidData
     }
 
     package let kind: Kind
@@ -39,7 +42,7 @@ package struct ExtendedJSON {
         guard members.next() == nil else { return nil }
         let found: (Kind, JSONToken)?
         if let second {
-            found = Self.data(first, second, keys: ("$binary", "$type"))
+            found = Self.buffer(first, second) ?? Self.data(first, second, keys: ("$binary", "$type"))
         } else {
             found = Self.value(first.value, key: Self.text(first.key), object)
         }
@@ -57,6 +60,28 @@ package struct ExtendedJSON {
         }
         guard index + 1 < object.count, object[index] == UInt8(ascii: "\"") else { return false }
         return object[index + 1] == UInt8(ascii: "$") || object[index + 1] == UInt8(ascii: "\\")
+            || beginsLikeBuffer(object, index)
+    }
+
+    /// True if the key that begins at an index is `type`, and its value may be `Buffer`.
+    private static func beginsLikeBuffer(_ object: ByteView, _ start: Int) -> Bool {
+        guard start + 14 < object.count, object[start..<start + 6].buffer.elementsEqual("\"type\"".utf8) else {
+            return false
+        }
+        let value = object.buffer[(start + 6)...].drop { JSONSyntax.isWhiteSpace($0) || $0 == UInt8(ascii: ":") }
+        return value.starts(with: "\"Buffer\"".utf8)
+    }
+
+    /// Bytes as Node writes them.
+    private static func buffer(
+        _ type: (key: ByteView, value: JSONToken),
+        _ data: (key: ByteView, value: JSONToken)
+    ) -> (Kind, JSONToken)? {
+        guard type.key.buffer.elementsEqual("type".utf8), type.value.kind == .string,
+            type.value.bytes.buffer.elementsEqual("Buffer".utf8), data.key.buffer.elementsEqual("data".utf8),
+            data.value.kind == .array, Self.bytes(of: data.value) != nil
+        else { return nil }
+        return (.data, data.value)
     }
 
     private static func value(_ value: JSONToken, key: String, _ object: ByteView) -> (Kind, JSONToken)? {
@@ -96,9 +121,7 @@ package struct ExtendedJSON {
         _ isInRange: (JSONNumber) -> Bool
     ) -> (Kind, JSONToken)? {
         guard !value.hasEscapes else { return nil }
-        if ["NaN", "Infinity", "-Infinity"].contains(where: { value.bytes.buffer.elementsEqual($0.utf8) }) {
-            return (.null, null)
-        }
+        if value.bytes.isNotFinite { return (.null, null) }
         guard let number = JSONNumber(value.bytes), isInRange(number) else { return nil }
         return (kind, JSONToken(kind: .number, bytes: value.bytes))
     }
@@ -121,14 +144,17 @@ package struct ExtendedJSON {
         let (bytes, subtype) = isInOrder ? (first, second) : (second, first)
         guard text(bytes.key) == keys.0, text(subtype.key) == keys.1, bytes.value.kind == .string,
             subtype.value.kind == .string, (1...2).contains(subtype.value.bytes.count),
-            subtype.value.bytes.buffer.allSatisfy({ hexadecimalDigit($0) != nil }), Self.bytes(of: bytes.value) != nil
+            subtype.value.bytes.buffer.allSatisfy({ hexadecimalDigit($0) != nil }),
+            let data = Self.bytes(of: bytes.value)
         else { return nil }
-        return (.data, bytes.value)
+        let number = subtype.value.bytes.buffer.reduce(0) { $0 << 4 | (hexadecimalDigit($1) ?? 0) }
+        return (data.count == 16 && (number == 3 || number == 4) ? .uuidData : .data, bytes.value)
     }
 
-    /// The bytes that a string in base64 has; nil where it is not base64.
+    /// The bytes that a string in base64, or an array of numbers, has; nil where it has none.
     package static func bytes(of value: JSONToken) -> [UInt8]? {
         var (text, bytes, notes) = ([UInt8](), [UInt8](), CoercionNotes())
+        if value.kind == .array { return ByteList.append(value.bytes, to: &bytes) == nil ? nil : bytes }
         _ = JSONUnescaper.append(value.bytes, to: &text)
         let range = text.withUnsafeBufferPointer {
             Base64Text.decode(ByteView($0), .base64, to: &bytes, notes: &notes)

@@ -36,6 +36,10 @@ package struct DateCoercion: Sendable {
         case dotnet
         case unix
         case unixMilliseconds
+        case unixMicroseconds
+        case unixNanoseconds
+        case referenceDate
+        case array
         case mongo
         case rfc2822
         case pattern(Int)
@@ -72,6 +76,10 @@ package struct DateCoercion: Sendable {
             case .dotnet: compiled.append(.dotnet)
             case .unix: compiled.append(.unix)
             case .unixMilliseconds: compiled.append(.unixMilliseconds)
+            case .unixMicroseconds: compiled.append(.unixMicroseconds)
+            case .unixNanoseconds: compiled.append(.unixNanoseconds)
+            case .referenceDate: compiled.append(.referenceDate)
+            case .array: compiled.append(.array)
             case .mongo: compiled.append(.mongo)
             case .rfc2822: compiled.append(.rfc2822)
             case .pattern(let pattern):
@@ -92,8 +100,7 @@ package struct DateCoercion: Sendable {
 
     /// Turns a value into a date, and says what that changed.
     ///
-    /// `kindChanged` is noted for a string that holds the number of `unix` or `unixMilliseconds`: the other formats are
-    /// of one JSON kind. `digitsLost` is noted for milliseconds or times that the storage does not hold, `respelled` for a
+    /// `kindChanged` is noted for a string that holds the number of `unix` and its like: the other formats are of one JSON kind. `digitsLost` is noted for milliseconds or times that the storage does not hold, `respelled` for a
     /// text that is not the one that is kept.
     ///
     /// - Parameters:
@@ -115,10 +122,10 @@ package struct DateCoercion: Sendable {
         case .string:
             guard token.hasEscapes else { return try coerceText(token.bytes, scratch: &scratch, notes: &notes) }
             return try coerceEscaped(token.bytes, scratch: &scratch, notes: &notes)
-        case .number, .object:
+        case .number, .object, .array:
             let reading = read(token.bytes, token.kind)
             return try finish(reading, token.kind, verbatim: nil, added: [], scratch: &scratch, notes: &notes)
-        case .boolean, .array:
+        case .boolean:
             throw CoercionError(code: .wrongKind, expected: "date", found: token.kind.name)
         }
     }
@@ -201,8 +208,9 @@ package struct DateCoercion: Sendable {
     /// True if a format reads something else than strings.
     private static func takes(_ format: Format, _ kind: JSONKind) -> Bool {
         switch format {
-        case .unix, .unixMilliseconds: kind == .number
+        case .unix, .unixMilliseconds, .unixMicroseconds, .unixNanoseconds, .referenceDate: kind == .number
         case .mongo: kind == .object
+        case .array: kind == .array
         default: false
         }
     }
@@ -217,6 +225,13 @@ package struct DateCoercion: Sendable {
         case (.unix, .string), (.unix, .number): DateReading(JSONNumber(bytes), unit: .seconds)
         case (.unixMilliseconds, .string), (.unixMilliseconds, .number):
             DateReading(JSONNumber(bytes), unit: .milliseconds)
+        case (.unixMicroseconds, .string), (.unixMicroseconds, .number):
+            DateReading(JSONNumber(bytes), unit: .microseconds)
+        case (.unixNanoseconds, .string), (.unixNanoseconds, .number):
+            DateReading(JSONNumber(bytes), unit: .nanoseconds)
+        case (.referenceDate, .number): DateReading(JSONNumber(bytes), unit: .referenceSeconds)
+        case (.array, .array): DateReading(ParsedDate(array: bytes))
+        case (.iso8601, .object): DateReading(ParsedDate(php: bytes))
         case (.mongo, .object): DateReading(MongoDate(bytes))
         default: .noFit
         }

@@ -24,6 +24,19 @@ struct DateCursor {
         return true
     }
 
+    /// Passes over any space of Unicode, as Java writes U+202F before AM.
+    mutating func takeSpace() -> Bool {
+        if take(0x20) { return true }
+        let bytes = text.buffer[index...].prefix(3)
+        let isShort = bytes.starts(with: [0xC2, 0xA0])
+        let isLong =
+            bytes.starts(with: [0xE2, 0x80]) && (0x80...0x8A ~= bytes.last ?? 0 || bytes.last == 0xAF)
+            || [[0xE1, 0x9A, 0x80], [0xE2, 0x81, 0x9F], [0xE3, 0x80, 0x80]].contains { bytes.elementsEqual($0) }
+        guard isShort || isLong && bytes.count == 3 else { return false }
+        index &+= isShort ? 2 : 3
+        return true
+    }
+
     /// Passes over `word`, which is ASCII, in any case if it comes next.
     mutating func take(_ word: StaticString) -> Bool {
         let count = word.utf8CodeUnitCount

@@ -1,6 +1,8 @@
 /// A form in which dates are written.
 package enum DateFormat: Sendable, Hashable {
     /// ISO 8601, with all of RFC 3339: `2014-10-17T00:54:11.428+02:00`, a date only, the basic format.
+    ///
+    /// Also what PHP makes of a `DateTime`: `{"date": …, "timezone_type": …, "timezone": …}`.
     case iso8601
     /// What .NET's older serializers write: `/Date(1198908717056-0700)/`.
     ///
@@ -11,6 +13,14 @@ package enum DateFormat: Sendable, Hashable {
     case unix
     /// A number, or a string that is one: milliseconds since 1970-01-01T00:00:00Z, fractions allowed.
     case unixMilliseconds
+    /// The same in microseconds, as journald has them.
+    case unixMicroseconds
+    /// The same in nanoseconds, as OpenTelemetry has them.
+    case unixNanoseconds
+    /// A number: seconds since 2001-01-01T00:00:00Z, fractions allowed, as Swift and Core Data have them.
+    case referenceDate
+    /// An array of integers, as Jackson writes a date of Java: year, month, day, and then hour and minute, second, nanosecond.
+    case array
     /// MongoDB's extended JSON: `{"$date": "2009-04-01T00:00:00Z"}`, `{"$date": 1238544000000}` and
     /// `{"$date": {"$numberLong": "1238544000000"}}`.
     case mongo
@@ -28,7 +38,11 @@ package enum DateFormat: Sendable, Hashable {
     case pattern(String)
 
     /// The names that are no patterns.
-    static let keywords = ["iso8601", "dotnet", "unix", "unixMilliseconds", "mongo", "rfc2822"]
+    static let keywords = [
+        "iso8601", "dotnet", "unix", "unixMilliseconds", "unixMicroseconds", "unixNanoseconds", "referenceDate",
+        "array",
+        "mongo", "rfc2822",
+    ]
 
     /// The format with this name; a name that is none of the keywords is a pattern.
     ///
@@ -39,6 +53,10 @@ package enum DateFormat: Sendable, Hashable {
         case "dotnet": self = .dotnet
         case "unix": self = .unix
         case "unixMilliseconds": self = .unixMilliseconds
+        case "unixMicroseconds": self = .unixMicroseconds
+        case "unixNanoseconds": self = .unixNanoseconds
+        case "referenceDate": self = .referenceDate
+        case "array": self = .array
         case "mongo": self = .mongo
         case "rfc2822": self = .rfc2822
         default:
@@ -54,6 +72,10 @@ package enum DateFormat: Sendable, Hashable {
         case .dotnet: "dotnet"
         case .unix: "unix"
         case .unixMilliseconds: "unixMilliseconds"
+        case .unixMicroseconds: "unixMicroseconds"
+        case .unixNanoseconds: "unixNanoseconds"
+        case .referenceDate: "referenceDate"
+        case .array: "array"
         case .mongo: "mongo"
         case .rfc2822: "rfc2822"
         case .pattern(let pattern): pattern

@@ -2,7 +2,7 @@
 struct DatePattern: Sendable {
     /// A part of a date's text.
     enum Field {
-        /// A byte that is there as it is.
+        /// A byte that is there as it is; a space is any one of Unicode.
         case literal(UInt8)
         /// A number with just this many digits; 0 for as many as make sense.
         case number(Unit, digits: UInt8)

@@ -81,6 +81,6 @@ extension DateFormat {
         return (try? coercion?.coerce(token, scratch: &scratch, notes: &notes)) != nil
     }
 
-    /// The formats of texts that an attribute reads which is made a `date` by its type alone.
-    package static let written: [DateFormat] = [.iso8601, .dotnet, .rfc2822]
+    /// The formats that an attribute reads which is made a `date` by its type alone.
+    package static let written: [DateFormat] = [.iso8601, .dotnet, .rfc2822, .array]
 }

@@ -49,7 +49,7 @@ private struct ParsedDateFields {
     mutating func take(_ field: DatePattern.Field, from cursor: inout DateCursor) -> Bool {
         switch field {
         case .literal(let byte):
-            return cursor.take(byte)
+            return byte == 0x20 ? cursor.takeSpace() : cursor.take(byte)
         case .number(let unit, let digits):
             let most = unit == .year ? 4 : 2
             guard let value = cursor.takeNumber(digits == 0 ? 1...most : Int(digits)...Int(digits)) else {

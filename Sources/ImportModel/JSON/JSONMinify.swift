@@ -32,8 +32,11 @@ package enum JSONMinify {
             output.append(contentsOf: UnsafeBufferPointer(rebasing: minified[..<count]))
         }
     }
-    /// The same for what is nearly JSON: `NaN` and `Infinity` become null.
+    /// The same for what is nearly JSON: `NaN` and `Infinity` become null, escapes those of JSON.
     package static func appendLenient(_ json: ByteView, to output: inout [UInt8]) {
+        if let json = JSONUnescaper.respelled(json) {
+            return json.withUnsafeBufferPointer { appendLenient(ByteView($0), to: &output) }
+        }
         guard let (text, scanner) = LenientScanner.scan(json, .notFinite) else { return append(json, to: &output) }
         text.withUnsafeBufferPointer { text in
             let text = ByteView(text)

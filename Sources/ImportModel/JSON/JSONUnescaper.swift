@@ -10,6 +10,8 @@ package enum JSONUnescaper {
     package static func append(_ token: ByteView, to output: inout [UInt8]) -> Bool {
         let count = token.count
         var hasLoneSurrogate = false
+        let first = output.count
+        var hasBytes = false
         var index = 0
         while index < count {
             let start = index
@@ -18,6 +20,12 @@ package enum JSONUnescaper {
             guard index &+ 1 < count else { break }
             let escape = token[index &+ 1]
             guard escape == UInt8(ascii: "u") else {
+                if escape == UInt8(ascii: "x"), let byte = byte(in: token, at: index) {
+                    output.append(byte)
+                    hasBytes = hasBytes || byte >= 0x80
+                    index &+= 4
+                    continue
+                }
                 output.append(character(forEscape: escape))
                 index &+= 2
                 continue
@@ -40,7 +48,59 @@ package enum JSONUnescaper {
                 append(scalar: unit, to: &output)
             }
         }
-        return hasLoneSurrogate
+        return hasBytes ? mendBytes(from: first, of: &output) || hasLoneSurrogate : hasLoneSurrogate
+    }
+
+    /// The text that is between quotes.
+    package static func text(_ token: [UInt8]) -> String {
+        var text: [UInt8] = []
+        token.withUnsafeBufferPointer { _ = append(ByteView($0), to: &text) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Puts U+FFFD in place of bytes that are not UTF-8, and says whether there were any.
+    private static func mendBytes(from first: Int, of output: inout [UInt8]) -> Bool {
+        let isUTF8 = output.withUnsafeBufferPointer {
+            UTF8Validation.firstInvalid(in: ByteView($0)[first..<$0.count]) == nil
+        }
+        if !isUTF8 { output.replaceSubrange(first..., with: String(decoding: output[first...], as: UTF8.self).utf8) }
+        return !isUTF8
+    }
+
+    /// The byte of a `\xHH` at `index`, which is not JSON's (`LenientScanner`), or nil if there is none.
+    static func byte(in bytes: ByteView, at index: Int) -> UInt8? {
+        guard index &+ 4 <= bytes.count, bytes[index &+ 1] == UInt8(ascii: "x"),
+            let high = hexadecimalDigit(bytes[index &+ 2]), let low = hexadecimalDigit(bytes[index &+ 3])
+        else { return nil }
+        return high << 4 | low
+    }
+
+    /// JSON with the escapes that JSON lacks in its own way; nil where it has none of them.
+    static func respelled(_ json: ByteView) -> [UInt8]? {
+        let bytes = json.buffer
+        var (output, start, index) = ([UInt8](), 0, 0)
+        while let slash = bytes[index...].firstIndex(of: UInt8(ascii: "\\")), slash + 1 < bytes.count {
+            index = slash + 2
+            guard byte(in: json, at: slash) != nil || bytes[slash + 1] == UInt8(ascii: "'") else { continue }
+            // Characters of several bytes have an escape for each.
+            index = slash
+            while index + 1 < bytes.count, bytes[index] == UInt8(ascii: "\\") {
+                if byte(in: json, at: index) != nil {
+                    index += 4
+                } else if bytes[index + 1] == UInt8(ascii: "'") {
+                    index += 2
+                } else {
+                    break
+                }
+            }
+            output += bytes[start..<slash]
+            var text: [UInt8] = []
+            _ = append(json[slash..<index], to: &text)
+            output += JSONValue.string(String(decoding: text, as: UTF8.self)).serialized().utf8.dropFirst().dropLast()
+            start = index
+        }
+        guard start > 0 else { return nil }
+        return output + bytes[start...]
     }
 
     /// The offset of the first escape that is a surrogate without its other half, and so no Unicode text; nil if there
@@ -74,6 +134,7 @@ package enum JSONUnescaper {
                 continue
             }
             guard let unit = codeUnit(in: token, at: index) else {
+                if byte(in: token, at: index) == 0 { return true }
                 index &+= 2
                 continue
             }

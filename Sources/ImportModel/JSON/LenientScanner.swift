@@ -1,9 +1,11 @@
 /// What programs write that is nearly JSON, and how often it was met.
 package struct LenientCounts: Sendable, Hashable {
-    /// `NaN`, `Infinity` and `-Infinity` where a value may be, which become null.
+    /// `NaN`, `Infinity`, `-Infinity` and a bare `-` where a value may be, which become null.
     package var notFinite: Int64 = 0
-    /// Commas before `]` or `}`.
+    /// Commas before `]` or `}`, and between values that no brackets are around.
     package var trailingComma: Int64 = 0
+    /// `\xHH` and `\'` in strings.
+    package var oddEscape: Int64 = 0
     /// `//` and `/* */`.
     package var comment: Int64 = 0
 
@@ -13,11 +15,14 @@ package struct LenientCounts: Sendable, Hashable {
         counts.notFinite += other.notFinite
         counts.trailingComma += other.trailingComma
         counts.comment += other.comment
+        counts.oddEscape += other.oddEscape
     }
 }
 
 /// Makes JSON of bytes that are nearly JSON, each at its place: spaces of comments and trailing commas, numbers of `NaN` and
-/// `Infinity`.
+/// `Infinity`, escapes of other escapes.
+///
+/// What reads a string reads these as they were written (`JSONUnescaper`).
 ///
 /// It takes a text in pieces and does not check that it is JSON: what it does not know stays as it is.
 package struct LenientScanner {
@@ -35,10 +40,12 @@ package struct LenientScanner {
         package static let notFinite = Scope(rawValue: 1 << 2)
         /// The separators of RFC 7464.
         package static let separators = Scope(rawValue: 1 << 3)
+        /// Commas after objects and arrays that nothing is around.
+        package static let commas = Scope(rawValue: 1 << 4)
         /// A whole document.
-        package static let document: Scope = [.beginning, .end, .notFinite, .separators]
+        package static let document: Scope = [.beginning, .end, .notFinite, .separators, .commas]
         /// A record on a line of its own.
-        package static let record: Scope = [.notFinite, .separators]
+        package static let record: Scope = [.notFinite, .separators, .commas]
     }
 
     /// How far a prefix may go, in bytes.
@@ -47,8 +54,8 @@ package struct LenientScanner {
     private var scope: Scope
     /// True if the next byte is within a string.
     private var isInString = false
-    /// True if it is the second one of an escape.
-    private var isEscaped = false
+    /// How many containers are open.
+    private var depth: Int
     /// True if it follows a byte of a number or word.
     private var isInWord = false
     /// The last byte that was not white space; 0 for none.
@@ -66,8 +73,10 @@ package struct LenientScanner {
     /// - Parameters:
     ///   - scope: what is in the text besides values.
     ///   - isBehindValue: true if the text begins behind a value.
-    package init(_ scope: Scope, isBehindValue: Bool = false) {
+    ///   - depth: how many containers are around its beginning.
+    package init(_ scope: Scope, isBehindValue: Bool = false, depth: Int = 0) {
         self.scope = scope
+        self.depth = depth
         last = isBehindValue ? UInt8(ascii: "}") : 0
     }
 
@@ -81,7 +90,7 @@ package struct LenientScanner {
         var index = 0
         while index < bytes.count {
             if isInString {
-                index = endOfString(base, index, bytes.count)
+                guard passString(base, &index, bytes.count, isLast) else { return index }
                 continue
             }
             guard let next = token(base, index, bytes.count, isLast) else { return index }
@@ -91,24 +100,36 @@ package struct LenientScanner {
     }
 
     /// Goes on in a string.
-    private mutating func endOfString(_ bytes: UnsafeMutablePointer<UInt8>, _ start: Int, _ count: Int) -> Int {
-        var index = start
-        if isEscaped {
-            isEscaped = false
-            index += 1
-        }
+    ///
+    /// - Returns: false where the bytes that follow decide what an escape is.
+    private mutating func passString(
+        _ bytes: UnsafeMutablePointer<UInt8>,
+        _ index: inout Int,
+        _ count: Int,
+        _ isLast: Bool
+    ) -> Bool {
         while index < count {
             switch bytes[index] {
             case UInt8(ascii: "\""):
                 isInString = false
-                return index + 1
+                index += 1
+                return true
             case UInt8(ascii: "\\"):
-                if index + 1 == count { isEscaped = true }
-                index += 2
+                let left = count - index
+                if !isLast, left < 2 || left < 4 && bytes[index + 1] == UInt8(ascii: "x") { return false }
+                if left >= 4, JSONUnescaper.byte(in: ByteView(base: bytes, count: count), at: index) != nil {
+                    // An escaped backslash, as long as the escape.
+                    bytes[index + 1] = UInt8(ascii: "\\")
+                    (hasChanges, counts.oddEscape) = (true, counts.oddEscape + 1)
+                } else if left >= 2, bytes[index + 1] == UInt8(ascii: "'") {
+                    bytes[index + 1] = UInt8(ascii: "/")
+                    (hasChanges, counts.oddEscape) = (true, counts.oddEscape + 1)
+                }
+                index = min(index + 2, count)
             default: index += 1
             }
         }
-        return count
+        return true
     }
 
     /// Passes what is not within a string.
@@ -135,6 +156,16 @@ package struct LenientScanner {
             guard let end = comment(bytes, index, count, isLast) else { return nil }
             isInWord = false
             return end
+        case UInt8(ascii: ",") where depth == 0:
+            guard scope.contains(.commas), last == 0 || last == UInt8(ascii: "}") || last == UInt8(ascii: "]") else {
+                break
+            }
+            guard let next = significant(bytes, index + 1, count, isLast) else { return nil }
+            if next == count ? last != 0 : bytes[next] == UInt8(ascii: "{") || bytes[next] == UInt8(ascii: "[") {
+                replace(bytes, index..<index + 1, with: 0x20)
+                counts.trailingComma += 1
+                return index + 1
+            }
         case UInt8(ascii: ","):
             guard isValueEnd, let next = significant(bytes, index + 1, count, isLast) else {
                 if isValueEnd, !isLast { return nil }
@@ -156,17 +187,20 @@ package struct LenientScanner {
             isInWord = false
             return index + 1
         case UInt8(ascii: "\""): isInString = true
-        case UInt8(ascii: "N"), UInt8(ascii: "I"), UInt8(ascii: "n"), UInt8(ascii: "i"), UInt8(ascii: "-"):
+        case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+        case UInt8(ascii: "}"), UInt8(ascii: "]"): depth = max(0, depth - 1)
+        case UInt8(ascii: "N"), UInt8(ascii: "I"), UInt8(ascii: "n"), UInt8(ascii: "i"), UInt8(ascii: "-"),
+            UInt8(ascii: "1"):
             guard !isInWord, scope.contains(.notFinite) else { break }
             var end = index + 1
-            while end < count, end - index < 10, Self.isWord(bytes[end]) { end += 1 }
+            while end < count, end - index < 10, Self.isWord(bytes[end]) || bytes[end] == UInt8(ascii: "#") { end += 1 }
             if end == count, !isLast, end - index < 10 { return nil }
             let word = UnsafeBufferPointer(start: bytes + index, count: end - index)
             if Self.notFinite.contains(where: { $0.elementsEqual(word) }) {
                 // A number of as many bytes.
-                let first = byte == UInt8(ascii: "-") ? index + 1 : index
+                let first = byte == UInt8(ascii: "-") && word.count > 1 ? index + 1 : index
                 replace(bytes, first..<end, with: UInt8(ascii: "0"))
-                bytes[first + 1] = UInt8(ascii: ".")
+                if first + 1 < end { bytes[first + 1] = UInt8(ascii: ".") }
                 nulls.append(index..<end)
                 counts.notFinite += 1
             }
@@ -179,9 +213,10 @@ package struct LenientScanner {
         return index + 1
     }
 
-    /// As Python, JavaScript and the modules of Perl write them.
+    /// As Python, JavaScript, the modules of Perl, C on Windows, and nginx, which has `-` for nothing, write them.
     private static let notFinite = [
-        "NaN", "-NaN", "nan", "-nan", "Infinity", "-Infinity", "Inf", "-Inf", "inf", "-inf",
+        "NaN", "-NaN", "nan", "-nan", "Infinity", "-Infinity", "Inf", "-Inf", "inf", "-inf", "1.#INF", "-1.#INF",
+        "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN", "-",
     ].map { Array($0.utf8) }
 
     private static func isWord(_ byte: UInt8) -> Bool {

@@ -14,4 +14,9 @@ public enum AttributeType: String, Sendable, Hashable, Codable, CaseIterable {
     case binary
     case bitfield
     case json
+
+    /// True for numbers.
+    package var isNumber: Bool {
+        [.integer16, .integer32, .integer64, .float, .double, .decimal].contains(self)
+    }
 }

@@ -2,9 +2,9 @@
 ///
 /// Two of them decide a type, the others are only pointed out; those of bytes decide how a BLOB column's texts are read.
 package struct StringFormats: OptionSet, Sendable, Hashable {
-    @usableFromInline package let rawValue: UInt16
+    @usableFromInline package let rawValue: UInt32
 
-    @inlinable package init(rawValue: UInt16) {
+    @inlinable package init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
 
@@ -28,6 +28,24 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
     /// `Thu, 01 Jan 2015 15:00:00 GMT`.
     package static let mail = StringFormats(rawValue: 1 << 7)
 
+    /// `NaN`, `Infinity` or `-Infinity`.
+    package static let notFinite = StringFormats(rawValue: 1 << 14)
+
+    /// An object of JSON, by its brackets.
+    package static let object = StringFormats(rawValue: 1 << 15)
+
+    /// An integer of 64 bits, as JSON prints it.
+    package static let integerText = StringFormats(rawValue: 1 << 16)
+    /// The same, or a fraction, as a double is printed.
+    package static let numberText = StringFormats(rawValue: 1 << 17)
+    /// A number as a decimal is printed.
+    package static let decimalText = StringFormats(rawValue: 1 << 18)
+    /// `true` or `false`.
+    package static let booleanText = StringFormats(rawValue: 1 << 19)
+
+    /// The forms of values of other kinds, which are looked for where types are detected.
+    package static let values: StringFormats = [.integerText, .numberText, .decimalText, .booleanText]
+
     /// Bytes, of Extended JSON: no string has it.
     package static let data = StringFormats(rawValue: 1 << 13)
 
@@ -46,6 +64,7 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
     package static let bytes: StringFormats = [.uuid, .base64, .base64url, .digits, .word]
     package static let all: StringFormats = [
         .utcInstant, .lowercaseUUID, .day, .dayAndTime, .dotnet, .slashed, .weekday, .mail, .data,
+        .notFinite, .object,
     ]
 
     /// The forms among `candidates` that a string has.
@@ -61,6 +80,7 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
         }
         // .NET writes its dates with an escaped slash; of all others an escape only hides the form.
         if hasEscapes {
+            if candidates.contains(.object), isObject(bytes) { return .object }
             return hasPrefix(#"\/Date("#, bytes) && DateFormat.dotnet.reads(bytes, hasEscapes: true)
                 ? candidates.intersection(.dotnet) : []
         }
@@ -83,8 +103,36 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
             forms.insert(.dotnet)
         }
         if candidates.contains(.mail), bytes.count <= 40, DateFormat.rfc2822.reads(bytes) { forms.insert(.mail) }
+        if candidates.contains(.object), isObject(bytes) { forms.insert(.object) }
+        if !candidates.isDisjoint(with: .values) { forms.formUnion(ofValue(bytes).intersection(candidates)) }
+        if candidates.contains(.notFinite), bytes.isNotFinite { forms.insert(.notFinite) }
         if candidates.contains(.slashed), isSlashed(bytes) { forms.insert(.slashed) }
         if candidates.contains(.weekday), isWeekday(bytes) { forms.insert(.weekday) }
+        return forms
+    }
+
+    private static func isObject(_ text: ByteView) -> Bool {
+        text.count >= 2 && text[0] == UInt8(ascii: "{") && text[text.count - 1] == UInt8(ascii: "}")
+    }
+
+    /// The forms of a text that spells a value of another kind.
+    private static func ofValue(_ text: ByteView) -> StringFormats {
+        if text.buffer.elementsEqual("true".utf8) || text.buffer.elementsEqual("false".utf8) { return .booleanText }
+        guard text.count <= 40, let number = JSONNumber(text), number.fitsDecimal else { return [] }
+        let spelled = String(decoding: text.buffer, as: UTF8.self)
+        if let integer = number.int64 {
+            guard String(integer) == spelled else { return [] }
+            return integer.magnitude > 1 << 53
+                ? [.integerText, .decimalText] : [.integerText, .numberText, .decimalText]
+        }
+        var forms: StringFormats = number.double.description == spelled ? .numberText : []
+        var (scratch, canonical) = ([UInt8](), [UInt8]())
+        switch number.canonicalDecimal(scratch: &scratch) {
+        case .verbatim(let bytes): canonical = Array(bytes.buffer)
+        case .scratch(let range): canonical = Array(scratch[range])
+        default: break
+        }
+        if canonical.elementsEqual(text.buffer) { forms.insert(.decimalText) }
         return forms
     }
 

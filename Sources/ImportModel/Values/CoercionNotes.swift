@@ -9,7 +9,7 @@ package struct CoercionNotes: OptionSet, Sendable {
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// How many notes there are: their bits are 0 up to this.
-    @inlinable package static var count: Int { 13 }
+    @inlinable package static var count: Int { 14 }
 
     @inlinable package static var kindChanged: CoercionNotes { CoercionNotes(rawValue: 1 << 0) }
     @inlinable package static var trimmed: CoercionNotes { CoercionNotes(rawValue: 1 << 1) }
@@ -25,6 +25,8 @@ package struct CoercionNotes: OptionSet, Sendable {
     @inlinable package static var unwrapped: CoercionNotes { CoercionNotes(rawValue: 1 << 11) }
     @inlinable package static var notFinite: CoercionNotes { CoercionNotes(rawValue: 1 << 12) }
 
+    @inlinable package static var nullText: CoercionNotes { CoercionNotes(rawValue: 1 << 13) }
+
     /// The same notes as ledger kinds, in the order of their bits.
     package var ledgerKinds: [LedgerKind] {
         if isEmpty { return [] }
@@ -33,7 +35,7 @@ package struct CoercionNotes: OptionSet, Sendable {
             (.timeZoneLost, .timeZoneLost), (.subMillisecondLost, .subMillisecondLost),
             (.loneSurrogate, .loneSurrogate), (.respelled, .respelled), (.transformed, .transformed),
             (.leapSecond, .leapSecond), (.minimumDate, .minimumDate), (.duplicateKey, .duplicateKey),
-            (.unwrapped, .unwrapped), (.notFinite, .notFinite),
+            (.unwrapped, .unwrapped), (.notFinite, .notFinite), (.nullText, .nullText),
         ]
         return kinds.filter { contains($0.0) }.map(\.1)
     }

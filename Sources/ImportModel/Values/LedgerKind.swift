@@ -9,6 +9,10 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     case respelled
     /// The value was in an object of MongoDB's Extended JSON (`{"$oid": …}`), which is not stored.
     case unwrapped
+    /// `[]` where attributes are read from an object, or `{}` where there is a list: nothing, as PHP and Lua write it.
+    case emptyContainer
+    /// A list that was written as its only object, or as an object with the keys 0, 1, 2 ….
+    case wrapped
     /// A value transformer changed the text.
     case transformed
     /// A number has more digits than its type can store.
@@ -31,14 +35,22 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     case nulled
     /// A value that is neither an object nor null, though attributes are read from an object; the attributes are null.
     case notAnObject
-    /// `NaN`, `Infinity` or `-Infinity`, which became null.
+    /// `NaN`, `Infinity` or `-Infinity`, also as a text where numbers are, or a bare `-`, which became null.
     case notFinite
-    /// A comma before `]` or `}`.
+    /// A text that means null (`JobOptions.nullTexts`).
+    case nullText
+    /// A comma before `]` or `}`, or after a value that no brackets are around.
     case trailingComma
     /// A comment.
     case comment
+    /// An escape that JSON lacks, `\xHH` or `\'`, which is a byte or an apostrophe.
+    case oddEscape
     /// A source that was decoded to UTF-8 from another encoding.
     case decoded
+    /// A source whose text was rewritten: rows, columns, text around JSON.
+    case reshaped
+    /// A source whose values were in arrays of one value each.
+    case unboxed
     /// A key that no attribute reads.
     case unknownKey
     /// A value outside the record paths.
@@ -82,7 +94,9 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     /// True if a part of the source's value is lost, and not only spelled in another way.
     public var isLoss: Bool {
         switch self {
-        case .kindChanged, .trimmed, .respelled, .unwrapped, .transformed, .trailingComma, .comment, .decoded, .outside,
+        case .kindChanged, .trimmed, .respelled, .unwrapped, .emptyContainer, .wrapped, .transformed, .trailingComma,
+            .comment, .oddEscape, .nullText,
+            .decoded, .reshaped, .unboxed, .outside,
             .kept,
             .notFound, .badSource, .unknownKey,
             .nullElement,
@@ -101,6 +115,7 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
 extension LenientCounts {
     /// The counts with their kinds in the ledger.
     package var ledger: [(kind: LedgerKind, count: Int64)] {
-        [(.notFinite, notFinite), (.trailingComma, trailingComma), (.comment, comment)].filter { $0.1 > 0 }
+        [(.notFinite, notFinite), (.trailingComma, trailingComma), (.comment, comment), (.oddEscape, oddEscape)].filter
+        { $0.1 > 0 }
     }
 }

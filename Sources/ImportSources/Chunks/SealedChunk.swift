@@ -11,6 +11,8 @@ package struct SealedChunk: Sendable {
     package let maxRecordBytes: Int
     /// What the source is decoded from; nil for UTF-8.
     package let encoding: String?
+    /// How the source's text is rewritten; none for one that is read as it is.
+    package let forms: [SourceForm.Kind]
 
     package init(_ entry: ChunkEntry, in directory: ChunkDirectory, shape: SourceShape, maxRecordBytes: Int) {
         self.entry = entry
@@ -19,6 +21,7 @@ package struct SealedChunk: Sendable {
         paths = shape.paths
         keys = shape.keys
         encoding = shape.encoding
+        forms = (shape.form ?? "").split(separator: ",").compactMap { SourceForm.Kind(rawValue: String($0)) }
     }
 
     /// Reads the file.

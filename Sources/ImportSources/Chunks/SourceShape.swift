@@ -22,6 +22,8 @@ public struct SourceShape: Sendable, Hashable, Codable {
     public internal(set) var fault: String?
     /// What the source is decoded from; nil for UTF-8.
     public internal(set) var encoding: String?
+    /// How its text is rewritten, as `columns` and `prefix,parse`; nil for a source that is read as it is.
+    public internal(set) var form: String?
     /// Per record path the names of its rows' columns, which its first record has; nil where that is a record.
     public internal(set) var headers: [[String]]?
 
@@ -33,10 +35,15 @@ public struct SourceShape: Sendable, Hashable, Codable {
     }
 
     /// The same with what the job options and a look at the source say besides.
-    package func with(fileColumn: String?, fault: String?, encoding: String? = nil, headers: [[String]]? = nil)
-        -> SourceShape
-    {
+    package func with(
+        fileColumn: String?,
+        fault: String?,
+        encoding: String? = nil,
+        form: SourceForm? = nil,
+        headers: [[String]]? = nil
+    ) -> SourceShape {
         var shape = self
+        shape.form = form?.kinds.map(\.rawValue).joined(separator: ",")
         (shape.fileColumn, shape.fault, shape.encoding, shape.headers) = (fileColumn, fault, encoding, headers)
         return shape
     }

@@ -217,7 +217,9 @@ package struct ShapeDetector {
     /// Keeps the elements of one collection in an object; the rest is counted.
     private var asCollection: Detection? {
         let all = collections
-        let candidates = all.filter { $0.kind != .arrays }
+        let named = all.filter { $0.kind != .arrays }
+        // What describes the columns of records is none of them.
+        let candidates = named.filter { candidate in !named.contains { describes(candidate, $0) } }
         guard let first = candidates.first else { return rows(among: all) }
         if candidates.count > 1, hints.takesAll { return several(candidates, besides: all) }
         let largest = candidates.first { $0.bytes * 20 >= text.count * 19 }
@@ -227,6 +229,9 @@ package struct ShapeDetector {
             other.kind == .arrays
                 && (other.bytes > chosen.bytes || other.width == chosen.count
                     || other.count == 0 && describesColumns(chosen))
+        }
+        if rows.count == 1, rows[0].count == 0, describesColumns(chosen) {
+            return .found(layout: .stream, paths: [rows[0].path], reason: "an empty array of rows")
         }
         guard rows.isEmpty else { return .ambiguous([chosen] + rows) }
         guard chosen.invalidKeyOffset == nil else { return .unnameable(chosen) }

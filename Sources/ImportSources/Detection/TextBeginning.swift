@@ -54,7 +54,7 @@ package enum TextBeginning {
         let lines = text.prefix(64 << 10).split(separator: 0x0A, maxSplits: 100, omittingEmptySubsequences: false)
             .dropLast().filter { !$0.allSatisfy(ByteScan.isSpace) }
         let places = lines.map { line in
-            opens(line[line.startIndex])
+            line.first(where: { !ByteScan.isSpace($0) }).map(opens) != false
                 ? nil : line.indices.dropFirst().first { opens(line[$0]) && ByteScan.isSpace(line[$0 - 1]) }
         }
         return places.count > 1 && places.allSatisfy { $0 != nil } ? places[0] : nil
@@ -66,6 +66,9 @@ package enum TextBeginning {
     }
 
     private static func opens(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") }
+
+    static let sql = "SQL"
+    static let markup = "XML or HTML"
 
     /// What files of other kinds begin with.
     private static let marks = [
@@ -84,8 +87,8 @@ package enum TextBeginning {
             "update", "use", "with",
         ]
         let isComment = word.hasPrefix("--") && !word.hasPrefix("---") || word.hasPrefix("/*")
-        if statements.contains(word) || isComment { return "SQL" }
-        if word.hasPrefix("<") { return "XML or HTML" }
+        if statements.contains(word) || isComment { return sql }
+        if word.hasPrefix("<") { return markup }
         if text.prefix(4_096).contains(0) { return nil }
         if textBeforeJSON(in: text) != nil { return "lines with text before their JSON" }
         if first == "---" || first.prefixMatch(of: /[\w-]+:( |$)/) != nil { return "YAML" }

@@ -53,7 +53,8 @@ package struct KindNames {
         _ isKnown: (String, SourceKinds.Kind) -> Bool
     ) -> String? {
         let key = SourceNames.lastKey(of: kind.path).flatMap { $0.isEmpty ? nil : $0 }
-        if isOneOfSeveral, let key { return key }
+        let areLists = sources.allSatisfy { $0.form?.makesLists == true }
+        if isOneOfSeveral || areLists, let key { return key }
         let names = sources.compactMap { source in source.path.map { SourceNames.name(of: source.member ?? $0) } }
         guard names.count == sources.count else { return nil }
         if names.count == 1 {

@@ -2,7 +2,7 @@ import ImportModel
 
 /// What is known of one source after a look at its beginning.
 package struct SourceLook {
-    package let description: SourceDescription
+    package var description: SourceDescription
     /// The source, already open, if it cannot be opened a second time.
     package let open: SourceStream?
     package let detection: ShapeDetector.Detection

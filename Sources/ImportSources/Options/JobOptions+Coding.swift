@@ -43,6 +43,12 @@ extension JobOptions {
         if (onBadSource ?? .stop) != (other.onBadSource ?? .stop) { names.append(.onBadSource) }
         if reading != other.reading { names.append(.reading) }
         if headerRow != other.headerRow { names.append(.headerRow) }
+        if shape != other.shape { names.append(.shape) }
+        if prefix != other.prefix { names.append(.prefix) }
+        if parse != other.parse { names.append(.parse) }
+        if entityBy != other.entityBy { names.append(.entityBy) }
+        if nullTexts != other.nullTexts { names.append(.nullTexts) }
+        if detectsTypes != other.detectsTypes { names.append(.detectsTypes) }
         if entity != other.entity { names.append(.entity) }
         if records != other.records { names.append(.records) }
         if identifiers != other.identifiers { names.append(.identifier) }

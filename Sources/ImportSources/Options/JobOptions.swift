@@ -31,6 +31,24 @@ public struct JobOptions: Sendable, Hashable, Codable {
         set { isHeaderRow = newValue ? true : nil }
     }
     private var isHeaderRow: Bool?
+    /// What documents are read as; nil for what each looks like.
+    public var shape: ShapePolicy?
+    /// The names of the parts of the text before the object on each line; nil for one attribute `line_prefix`, `["none"]` to drop it.
+    ///
+    /// The text is cut at tabs if there are any, else at blanks; the last part takes the rest.
+    public var prefix: [String]?
+    /// The key paths of texts that are replaced by the JSON that is in them, where they are JSON; nil for none.
+    public var parse: [AttributePath]?
+    /// The key paths of the values that say of which entity a record is; nil for one entity.
+    public var entityBy: [AttributePath]?
+    /// Texts that are null, as `NA`, or `score=NA` for one attribute alone; nil for none.
+    public var nullTexts: [String]?
+    /// True if an inferred model has the types of what texts spell: numbers, booleans, days and dates.
+    public var detectsTypes: Bool {
+        get { isDetecting ?? false }
+        set { isDetecting = newValue ? true : nil }
+    }
+    private var isDetecting: Bool?
     /// The entity of the records of a source with one record path; nil to use its file name.
     public var entity: String?
     /// The record paths; empty to detect them.
@@ -117,6 +135,12 @@ public struct JobOptions: Sendable, Hashable, Codable {
         onBadSource: BadSourcePolicy? = nil,
         reading: ReadingPolicy = .found,
         headerRow: Bool = false,
+        shape: ShapePolicy? = nil,
+        prefix: [String]? = nil,
+        parse: [AttributePath]? = nil,
+        entityBy: [AttributePath]? = nil,
+        nullTexts: [String]? = nil,
+        detectsTypes: Bool = false,
         entity: String? = nil,
         records: [RecordPath] = [],
         identifiers: [String: [String]] = [:],
@@ -166,6 +190,12 @@ public struct JobOptions: Sendable, Hashable, Codable {
         self.mirror = mirror
         self.reading = reading
         self.headerRow = headerRow
+        self.shape = shape
+        self.prefix = prefix
+        self.parse = parse
+        self.entityBy = entityBy
+        self.nullTexts = nullTexts
+        self.detectsTypes = detectsTypes
         self.altersTables = altersTables
         self.trustsTriggers = trustsTriggers
     }

@@ -25,6 +25,8 @@ package struct SourceDescription: Sendable, Hashable, Codable {
     package var opening: String?
     /// How its text is encoded, as the job or its first bytes say; nil for UTF-8, and before it was looked into.
     package var encoding: String?
+    /// How its text is rewritten; nil for a source that is read as it is, and before it was looked into.
+    package var form: SourceForm?
     /// What an earlier job has imported of it, where this one goes on; nil for nothing.
     package var earlier: EarlierPart?
     /// True if its file is gone, and what is at its path now was found to be another source; else nil.
@@ -88,10 +90,17 @@ package struct SourceDescription: Sendable, Hashable, Codable {
     /// What is known of how it begins.
     package var beginnings: Set<String> { Set([fingerprint, opening].compactMap(\.self)) }
 
+    /// The same source, rewritten as another one was.
+    package func read(as other: SourceDescription) -> SourceDescription {
+        var source = self
+        source.form = other.form
+        return source
+    }
+
     /// The same source with the path, and the member, that it has by now.
     package func moved(to other: SourceDescription) -> SourceDescription {
         var moved = other
-        (moved.fingerprint, moved.opening, moved.encoding) = (fingerprint, opening, encoding)
+        (moved.fingerprint, moved.opening, moved.encoding, moved.form) = (fingerprint, opening, encoding, form)
         (moved.earlier, moved.replaces) = (earlier, replaces)
         return moved
     }
@@ -109,7 +118,7 @@ package struct SourceDescription: Sendable, Hashable, Codable {
             isCompressed: other.isCompressed,
             fingerprint: fingerprint
         )
-        (located.opening, located.encoding) = (opening, encoding)
+        (located.opening, located.encoding, located.form) = (opening, encoding, form)
         (located.earlier, located.replaces) = (earlier, replaces)
         return located
     }
@@ -129,9 +138,16 @@ package struct SourceDescription: Sendable, Hashable, Codable {
         return source
     }
 
+    /// The same source, read as it is.
+    package var plain: SourceDescription {
+        var source = self
+        source.form = nil
+        return source
+    }
+
     /// How many bytes of it are to be read, where that is known before they are.
     package var plainSize: Int64? {
-        isCompressed || encoding != nil ? nil : size.map { max(0, $0 - (earlier?.end.byteOffset ?? 0)) }
+        isCompressed || encoding != nil || form != nil ? nil : size.map { max(0, $0 - (earlier?.end.byteOffset ?? 0)) }
     }
 }
 

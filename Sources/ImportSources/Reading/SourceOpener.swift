@@ -81,6 +81,7 @@ package struct SourceOpener: Sendable {
             throw ImportError(.archiveMemberNotFound, at: source.name, "the archive no longer has this member")
         }
         (now.name, now.fingerprint, now.encoding) = (source.name, source.fingerprint, source.encoding)
+        now.form = source.form
         (now.opening, now.earlier, now.replaces) = (source.opening, source.earlier, source.replaces)
         return now
     }
@@ -190,7 +191,7 @@ package struct SourceOpener: Sendable {
             let stream = try ArchiveStream(origin, interruption: interruption)
             return try readFromBeginning(stream, source, to: offset, interruption)
         }
-        guard source.encoding == nil, SourceEncoding(head: head) == .utf8 else {
+        guard source.encoding == nil, source.form == nil, SourceEncoding(head: head) == .utf8 else {
             _ = file.seek(0, SEEK_SET)
             return try readFromBeginning(file, source, to: offset, interruption)
         }
@@ -241,6 +242,7 @@ package struct SourceOpener: Sendable {
             at: offset,
             totalBytes: nil,
             encoding: source.encoding,
+            form: source.form,
             name: source.name,
             interruption: interruption
         )

@@ -14,11 +14,11 @@ package final class SourceStream: ByteStream {
     /// The offset of the next byte in the source, in bytes of UTF-8 from 0: 3 after a byte order mark.
     package private(set) var offset: Int64
     /// The source's length in bytes; nil if it is unknown before the end (compressed, or not a file).
-    package let totalBytes: Int64?
+    package private(set) var totalBytes: Int64?
     /// What it is decoded from; nil for UTF-8.
     package let encoding: String?
 
-    private let stream: PeekedStream
+    private var stream: PeekedStream
     private let interruption: Interruption
 
     /// Skips a stream's bytes up to `offset`, and a byte order mark at the beginning of the source.
@@ -29,6 +29,7 @@ package final class SourceStream: ByteStream {
     ///   - offset: the offset to continue at, at or after `streamOffset`; the bytes before it are read and skipped.
     ///   - totalBytes: the source's length, if it is known.
     ///   - encoding: how it is encoded; nil to judge by its first bytes.
+    ///   - form: how its text is rewritten; nil for one that is read as it is.
     ///   - name: the source's name for messages.
     ///   - interruption: ends every read.
     /// - Throws: `ImportError`: `.badInput` when the source is not UTF-8 or ends before `offset`.
@@ -38,6 +39,7 @@ package final class SourceStream: ByteStream {
         at offset: Int64,
         totalBytes: Int64?,
         encoding: String? = nil,
+        form: SourceForm? = nil,
         name: String,
         interruption: Interruption
     ) throws {
@@ -49,8 +51,17 @@ package final class SourceStream: ByteStream {
         self.offset = streamOffset
         self.totalBytes = self.encoding == nil ? totalBytes : nil
         self.interruption = interruption
-        if offset == 0 { try readMark(name: name) }
+        if offset == 0 || form != nil { try readMark(name: name) }
+        if let form { rewrite(as: form, name: name) }
         try skip(to: offset, name: name)
+    }
+
+    /// Rewrites the text, of which nothing has been read.
+    package func rewrite(as form: SourceForm, name: String) {
+        for form in [form] + (form.others ?? []) {
+            stream = PeekedStream(RewrittenStream(stream, as: form, name: name))
+        }
+        (offset, totalBytes) = (0, nil)
     }
 
     /// The next bytes, at most `limit`, without consuming them.

@@ -272,7 +272,8 @@ package final class SourceSplitter {
         let isAtBeginning = isAtBeginning
         lenient = LenientScanner(
             isAtBeginning ? .document : .document.subtracting(.beginning),
-            isBehindValue: !isAtBeginning
+            isBehindValue: !isAtBeginning,
+            depth: JSONParts.depth(atEndOf: builder.enclosing)
         )
         try beginDocuments()
         return kept + block[max(0, first)...]

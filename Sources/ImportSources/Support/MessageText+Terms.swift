@@ -10,6 +10,12 @@ extension MessageText {
         case onBadSource
         case reading
         case headerRow
+        case shape
+        case prefix
+        case parse
+        case entityBy
+        case nullTexts
+        case detectsTypes
         case model
         case entity
         case records

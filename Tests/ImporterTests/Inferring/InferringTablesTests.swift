@@ -56,7 +56,7 @@ struct InferringTablesTests {
         Case(records: [#"{"n":1,"l":[{"a":1}, 2]}"#], isTable: false),
         Case(records: [#"{"n":1,"l":[{"a":1}]}"#, #"{"n":1,"l":[[{"a":1}]]}"#], isTable: false),
         Case(records: [#"{"n":1,"l":[{"a":1}]}"#, #"{"n":1,"l":5}"#], isTable: false),
-        Case(records: [#"{"n":1,"l":[{"a":1}]}"#, #"{"n":1,"l":{"a":1}}"#], isTable: false),
+        Case(records: [#"{"n":1,"l":[{"a":1}]}"#, #"{"n":1,"l":{"a":1}}"#], isTable: true),
         Case(records: [#"{"n":1,"l":[{"17":1,"18":2}]}"#], isTable: false),
         Case(records: [#"{"n":1,"l":[{"de":1,"en":2},{"fr":1,"pt-BR":2}]}"#], isTable: false),
         Case(records: [#"{"n":1,"l":[{"a\ud800":1}]}"#], isTable: false),

@@ -10,6 +10,8 @@ package struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
         case referenceCandidate(to: String)
         /// Every string is a date, but not one that a `date` would give back as it was; in words.
         case dates(String)
+        /// Every string is an object of JSON.
+        case objectTexts
         /// Values of several kinds, how many of each.
         case kinds([KindCount])
         /// Objects stay JSON; why, in words.
@@ -46,6 +48,11 @@ package struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
         package let kind: JSONKind
         /// How many there were.
         package let count: Int64
+
+        package init(kind: JSONKind, count: Int64) {
+            self.kind = kind
+            self.count = count
+        }
     }
 
     /// The entity's name.
@@ -54,6 +61,12 @@ package struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
     package let path: AttributePath
     /// What was noticed.
     package let finding: Finding
+
+    package init(entity: String, path: AttributePath, finding: Finding) {
+        self.entity = entity
+        self.path = path
+        self.finding = finding
+    }
 
     /// One line for people, with control characters escaped.
     package var description: String {
@@ -74,6 +87,7 @@ package struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
             return "by its name, could refer to \(other) (\"relationships\" in a model file)"
         case .dates(let form):
             return "all strings are \(form), and stay text"
+        case .objectTexts: return "all strings are objects of JSON, and stay text"
         case .kinds(let counts):
             let parts = counts.map { "\($0.count) × \($0.kind)" }
             return "kinds vary: " + parts.joined(separator: ", ")

@@ -1,9 +1,8 @@
 import ImportModel
-import ImportSources
 
 extension InferenceNotice {
     /// The key of MongoDB's identifiers, which is named first.
-    static let mongoIdentifier = "_id"
+    package static let mongoIdentifier = "_id"
 
     /// More names than these are only counted in a line.
     private static let mostNames = 8
@@ -17,6 +16,8 @@ extension InferenceNotice {
         for notice in notices {
             switch notice.finding {
             case .leftOut: lines.append("\(notice.description) (\(.altersTables) adds columns)")
+            case .objectTexts:
+                lines.append("\(notice.description) (\(.parse, notice.path.description) takes them apart)")
             case .merged: lines.append("\(notice.description) (\(.onConflict))")
             case _ where !notice.isTogether: lines.append("\(notice.description)")
             default: break
@@ -72,7 +73,7 @@ extension InferenceNotice {
     /// The first of the lines where there are many, and how to see the others.
     ///
     /// - Parameter sources: the paths of the import's sources, `-` for standard input.
-    static func shortened(_ lines: [MessageText], to most: Int = 10, sources: [String]) -> [MessageText] {
+    package static func shortened(_ lines: [MessageText], to most: Int = 10, sources: [String]) -> [MessageText] {
         guard lines.count > most else { return lines }
         return lines.prefix(most - 1) + ["… and \(lines.count - most + 1) more: \(call: .inferring(from: sources))"]
     }

@@ -1,0 +1,224 @@
+import ImportModel
+
+/// What is rewritten of a source before its records are looked for.
+package struct FoundForm {
+    package let form: SourceForm
+    /// What looks at the rewritten text.
+    package let detector: ShapeDetector
+    package let detection: ShapeDetector.Detection
+    /// True if all of the source has to be seen to be sure.
+    package var isUnsure = false
+}
+
+/// What a job says of the forms of its sources.
+package struct FormHints: Sendable {
+    /// What a document is read as; nil for what it looks like.
+    package var shape: ShapePolicy?
+    /// The names of the parts of what is before the object on each line.
+    package var prefix: [String]?
+    /// How much of a value is held, in bytes.
+    package var maxBytes = 64 << 20
+    /// The keys that a model reads, and whether it reads arrays as values.
+    package var modelKeys: Set<String> = []
+    package var readsArrays = false
+    /// The record paths that are asked for.
+    package var paths: [RecordPath] = []
+
+    package init() {}
+}
+
+extension ShapeDetector {
+    /// The form of a source that is rewritten; nil for one that is read as it is.
+    ///
+    /// - Parameters:
+    ///   - sample: its first bytes, as they are.
+    ///   - asked: what the job says of it.
+    package func form(of sample: [UInt8], _ asked: FormHints) -> FoundForm? {
+        guard !hints.isStrict else { return nil }
+        if let found = formOfText(sample, asked) { return found }
+        let areLists = asked.paths.allSatisfy { $0.steps.count == 2 && $0.steps[1] == .anyElement }
+        if areLists, !hints.hasModel || !asked.paths.isEmpty, areBulkLines {
+            let detection = Detection.found(layout: .stream, paths: [], reason: "bulk lines")
+            return FoundForm(form: SourceForm(.bulk, maxBytes: asked.maxBytes), detector: self, detection: detection)
+        }
+        guard isSound else { return nil }
+        if asked.shape != .records, !isLines, !hints.areLinesNamed || asked.shape != nil, let found = table(asked),
+            case .found(_, let paths, _) = found.detection,
+            asked.paths.isEmpty ? !hints.hasModel || asked.shape != nil : asked.paths == paths
+        {
+            return found
+        }
+        return formOfValues(sample, asked)
+    }
+
+    /// How many first lines are looked at.
+    private static let judgedText = 100
+
+    // MARK: Text around JSON
+
+    private func formOfText(_ sample: [UInt8], _ asked: FormHints) -> FoundForm? {
+        let begins = sample.first { !ByteScan.isSpace($0) }
+        // JSON that begins with a bracket has no text before it.
+        guard !isLines, !isSound || begins != UInt8(ascii: "{") && begins != UInt8(ascii: "[") else { return nil }
+        var lines =
+            sample.split(separator: 0x0A).lazy.filter { !$0.allSatisfy(ByteScan.isSpace) }
+            .prefix(Self.judgedText + 1).map { Array($0) } as [[UInt8]]
+        // The last one may break off.
+        if lines.count > Self.judgedText || !isWhole && lines.count > 1 { lines.removeLast() }
+        guard let first = lines.first?.first(where: { !ByteScan.isSpace($0) }) else { return nil }
+        let isJSON = isSound && !topLevelValues.isEmpty
+        func count(_ isOne: (ByteView) -> Bool) -> Int {
+            lines.count { line in line.withUnsafeBufferPointer { isOne(ByteView($0)) } }
+        }
+        let isOpen = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+        if !isOpen, !isJSON, count({ EventRewriter.field(of: $0) != nil }) * 3 >= lines.count * 2,
+            count({ EventRewriter.field(of: $0) == "data" && $0.buffer.contains(UInt8(ascii: "{")) }) > 0
+        {
+            return around(SourceForm(.events, maxBytes: asked.maxBytes), sample, asked, "server-sent events")
+        }
+        if !isJSON || lines.count > 1, count({ PrefixRewriter.parts(of: $0) != nil }) * 3 >= lines.count * 2 {
+            let form = SourceForm(.prefix, names: asked.prefix, maxBytes: asked.maxBytes)
+            var hints = hints
+            hints.areLinesNamed = true
+            let detector = ShapeDetector(form.rewritten(sample), isWhole: isWhole, hints: hints)
+            let reason = "an object on each line, after other text"
+            return FoundForm(
+                form: form,
+                detector: detector,
+                detection: .found(layout: .lines, paths: [.root], reason: reason)
+            )
+        }
+        guard !isJSON, let note = noteCount(lines),
+            ![TextBeginning.sql, TextBeginning.markup].contains(TextBeginning.kind(of: sample))
+        else { return nil }
+        return around(SourceForm(.notes, maxBytes: asked.maxBytes), sample, asked, "\(note) between text")
+    }
+
+    /// What is between text: a document that all text is before, or values that take two thirds of the lines; nil for neither.
+    private func noteCount(_ lines: [[UInt8]]) -> String? {
+        var (rewriter, output, notes, lastNote) = (NoteRewriter(wraps: false, dropsText: true), [UInt8](), 0, -1)
+        for (index, line) in lines.enumerated() {
+            let before = output.count
+            rewriter.add((line + [0x0A])[...], to: &output)
+            if output[before...].allSatisfy(ByteScan.isSpace) { (notes, lastNote) = (notes + 1, index) }
+        }
+        guard notes > 0, notes < lines.count else { return nil }
+        if lastNote == notes - 1 { return "a document" }
+        return notes * 3 <= lines.count ? "values" : nil
+    }
+
+    /// Text around values, which is outside of the records.
+    private func around(_ form: SourceForm, _ sample: [UInt8], _ asked: FormHints, _ what: String) -> FoundForm? {
+        var form = form
+        form.dropsText = true
+        let plain = ShapeDetector(form.rewritten(sample), isWhole: isWhole, hints: hints)
+        guard plain.isSound, !plain.topLevelValues.isEmpty, case .found(_, var paths, let reason) = plain.detection
+        else {
+            return nil
+        }
+        let isElement = asked.paths == [RecordPath(steps: [.anyElement])] && paths == [.root]
+        if !asked.paths.isEmpty, !isElement { paths = asked.paths }
+        form.dropsText = paths == [.root] && !asked.paths.isEmpty
+        if asked.paths.isEmpty || isElement, paths == [.root] {
+            form.wraps = true
+            paths = [RecordPath(steps: [.anyElement])]
+        }
+        let detector = form.wraps ? ShapeDetector(Self.wrapped(form, sample), isWhole: isWhole, hints: hints) : plain
+        let words = form.kind == .events ? "server-sent events" : "\(reason), text around it left out"
+        return FoundForm(
+            form: form,
+            detector: detector,
+            detection: .found(layout: .stream, paths: paths, reason: words)
+        )
+    }
+
+    private static func wrapped(_ form: SourceForm, _ sample: [UInt8]) -> [UInt8] {
+        var form = form
+        form.dropsText = true
+        return form.rewritten(sample)
+    }
+
+    /// True if the first values are actions of Elasticsearch's bulk lines, each but deletions with a document behind it.
+    private var areBulkLines: Bool {
+        guard isSound, topLevelValues.count > 1, isLines else { return false }
+        var (count, isDocument) = (0, false)
+        for value in topLevelValues.prefix(Self.judgedText) where tape.tokens[value].next != 0 {
+            if isDocument {
+                guard tape.tokens[value].kind == .object else { return false }
+                isDocument = false
+            } else {
+                guard let action = bytes(of: value, { BulkRewriter.action(of: $0) }) else { return false }
+                (count, isDocument) = (count + 1, action.name != "delete")
+            }
+        }
+        return count > 0
+    }
+
+    // MARK: Values in wrappers
+
+    private func formOfValues(_ sample: [UInt8], _ asked: FormHints) -> FoundForm? {
+        let readsTypes = asked.modelKeys.contains { $0 == "Item" || DynamoDBType(rawValue: $0) != nil }
+        func isWanted(_ path: RecordPath) -> Bool { asked.paths.isEmpty || asked.paths == [path] }
+        if !readsTypes, let path = pathOfItems, isWanted(path) {
+            return rewritten(SourceForm(.dynamoDB, path: path, maxBytes: asked.maxBytes), sample)
+        }
+        guard asked.shape != .records, !asked.readsArrays, case .found(_, let paths, _) = detection, paths.count == 1,
+            isWanted(paths[0]), areBoxed(at: paths[0])
+        else { return nil }
+        return rewritten(SourceForm(.boxes, path: paths[0], maxBytes: asked.maxBytes), sample)
+    }
+
+    private func rewritten(_ form: SourceForm, _ sample: [UInt8]) -> FoundForm {
+        var form = form
+        form.isOfLines = isLines
+        let detector = ShapeDetector(form.rewritten(sample), isWhole: isWhole, hints: hints)
+        return FoundForm(form: form, detector: detector, detection: detector.detection)
+    }
+
+    /// Where items are whose values all are DynamoDB's; nil where there are none.
+    private var pathOfItems: RecordPath? {
+        let paths: [[RecordPath.Step]] = [[], [.anyElement], [.key("Items"), .anyElement]]
+        return paths.map { RecordPath(steps: $0) }.first { path in
+            let found = firstValues(at: path)
+            let items = found.filter { tape.tokens[$0].kind == .object && tape.tokens[$0].next != 0 }
+            return !items.isEmpty && items.count + 1 >= found.count && items.allSatisfy(isItem)
+        }
+    }
+
+    private func isItem(_ value: Int) -> Bool {
+        var members = members(of: value)
+        if members.count == 1, key(members[0].key) == "Item", tape.tokens[members[0].value].kind == .object {
+            members = self.members(of: members[0].value)
+        }
+        return !members.isEmpty
+            && members.allSatisfy { member in
+                let token = tape.tokens[member.value]
+                guard token.kind == .object, token.next != 0 else { return false }
+                return bytes(of: member.value) { DynamoDBType.read($0) != nil }
+            }
+    }
+
+    private func areBoxed(at path: RecordPath) -> Bool {
+        let records = firstValues(at: path).filter { tape.tokens[$0].next != 0 }
+        return records.count > 1
+            && records.allSatisfy { record in
+                let members = members(of: record)
+                return !members.isEmpty && members.allSatisfy { isBox($0.value) }
+            }
+    }
+
+    private func isBox(_ value: Int) -> Bool {
+        let elements = children(of: value, limit: 2)
+        return tape.tokens[value].kind == .array && elements.count == 1
+            && ![.object, .array].contains(tape.tokens[elements[0]].kind)
+    }
+
+    func firstValues(at path: RecordPath) -> [Int] {
+        topLevelValues.prefix(Self.judgedLines).flatMap { values(at: path.steps[...], in: $0) ?? [] }
+    }
+
+    func bytes<Result>(of value: Int, _ body: (ByteView) -> Result) -> Result {
+        let token = tape.tokens[value]
+        return text.withUnsafeBufferPointer { body(ByteView($0)[Int(token.start)..<Int(token.start + token.length)]) }
+    }
+}

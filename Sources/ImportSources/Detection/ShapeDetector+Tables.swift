@@ -1,0 +1,235 @@
+import ImportModel
+
+/// Tables that are not written as records: rows beside the names of their columns, and columns.
+extension ShapeDetector {
+    /// An array in a document, and the way to it.
+    private struct Place {
+        let value: Int
+        let steps: [RecordPath.Step]
+
+        /// The last key on the way.
+        var name: String {
+            for case .key(let name) in steps.reversed() { return name.lowercased() }
+            return ""
+        }
+    }
+
+    /// How far down tables and names are looked for, in steps.
+    private static let tableDepth = 8
+
+    /// The form of a document that is a table; nil for any other.
+    func table(_ asked: FormHints) -> FoundForm? {
+        guard topLevelValues.count == 1, tape.tokens[topLevelValues[0]].kind == .object else { return nil }
+        if !hints.paths.isEmpty, asked.shape == nil,
+            hints.paths.contains(where: { leads(to: $0) && !$0.steps.contains(.anyElement) })
+        {
+            return nil
+        }
+        if asked.shape != .columns, let found = rows(asked) { return found }
+        return asked.shape == .rows ? nil : columns(asked)
+    }
+
+    // MARK: Rows
+
+    private func rows(_ asked: FormHints) -> FoundForm? {
+        var arrays: [Place] = []
+        findArrays(topLevelValues[0], [], &arrays)
+        let rows = arrays.filter { rowWidth(of: $0.value) > 0 }
+        guard !hints.haveHeader, let table = rows.first, rows.count == 1 else { return nil }
+        let width = rowWidth(of: table.value)
+        let others = arrays.filter { $0.value != table.value }
+        let descriptions = others.compactMap { descriptionNames(in: $0, width) }
+        let lists = others.compactMap { nameTexts(in: $0, width, isAsked: asked.shape == .rows) }
+        let named = descriptions.first ?? lists.first { Self.isNameOfNames($0.place.name) } ?? lists.first
+        guard let (place, names) = named else { return nil }
+        let path = RecordPath(steps: table.steps + [.anyElement])
+        let form = SourceForm(
+            .rows,
+            path: path,
+            names: RowColumns.names(names.map(JSONValue.string)),
+            maxBytes: asked.maxBytes
+        )
+        let detector = ShapeDetector(form.rewritten(text), isWhole: isWhole, hints: hints)
+        let reason = "rows, whose columns are named at \(RecordPath(steps: place.steps + [.anyElement]))"
+        return FoundForm(
+            form: form,
+            detector: detector,
+            detection: .found(layout: .stream, paths: [path], reason: reason)
+        )
+    }
+
+    private func findArrays(_ value: Int, _ steps: [RecordPath.Step], _ found: inout [Place]) {
+        guard steps.count < Self.tableDepth else { return }
+        switch tape.tokens[value].kind {
+        case .object:
+            for member in members(of: value).prefix(200) {
+                findArrays(member.value, steps + [.key(key(member.key))], &found)
+            }
+        case .array:
+            found.append(Place(value: value, steps: steps))
+            let elements = children(of: value, limit: 2)
+            if elements.count == 1, tape.tokens[elements[0]].kind == .object {
+                findArrays(elements[0], steps + [.anyElement], &found)
+            }
+        default: break
+        }
+    }
+
+    /// How many values each of the rows in an array has; 0 where it does not have rows.
+    private func rowWidth(of array: Int) -> Int {
+        let rows = children(of: array, limit: 200).filter { tape.tokens[$0].next != 0 }
+        let widths = rows.map { row -> Int in
+            if tape.tokens[row].kind == .array { return children(of: row).count }
+            // `{"c":[{"v":1}]}` and `{"f":[{"v":"1"}]}`
+            let members = members(of: row)
+            guard let cells = members.first(where: { ["c", "f"].contains(key($0.key)) }), members.count <= 2,
+                tape.tokens[cells.value].kind == .array
+            else { return 0 }
+            let values = children(of: cells.value)
+            let areCells = values.allSatisfy { cell in
+                tape.tokens[cell].kind == .null || self.members(of: cell).contains { key($0.key) == "v" }
+                    || tape.tokens[cell].kind == .object && self.members(of: cell).isEmpty
+            }
+            return areCells ? values.count : 0
+        }
+        return Set(widths).count == 1 ? widths[0] : 0
+    }
+
+    /// The keys that name a column in what describes it.
+    static let columnKeys = ["name", "id", "label", "field", "column", "fieldName", "column_name"]
+
+    private static func isNameOfNames(_ name: String) -> Bool {
+        ["column", "field", "name", "head", "meta", "schema", "cols", "keys", "label"].contains { name.contains($0) }
+    }
+
+    /// The names in an array of as many objects that describe columns.
+    private func descriptionNames(in place: Place, _ width: Int) -> (place: Place, names: [String])? {
+        let objects = children(of: place.value)
+        guard objects.count == width,
+            objects.allSatisfy({ tape.tokens[$0].kind == .object && tape.tokens[$0].next != 0 })
+        else { return nil }
+        let names = Self.columnKeys.lazy.compactMap { name -> [String]? in
+            let names = objects.compactMap { object in
+                self.members(of: object).first { self.key($0.key) == name }.flatMap { self.nonEmptyText($0.value) }
+            }
+            return names.count == width ? names : nil
+        }
+        let all = Array(names)
+        return (all.first { Set($0).count == width } ?? all.first).map { (place, $0) }
+    }
+
+    /// The texts in an array of as many.
+    private func nameTexts(in place: Place, _ width: Int, isAsked: Bool) -> (place: Place, names: [String])? {
+        let elements = children(of: place.value)
+        let names = elements.compactMap(nonEmptyText)
+        guard elements.count == width, names.count == width, tape.tokens[place.value].next != 0,
+            Set(names).count == width,
+            isAsked || Self.isNameOfNames(place.name)
+        else { return nil }
+        return (place, names)
+    }
+
+    private func nonEmptyText(_ value: Int) -> String? {
+        guard tape.tokens[value].kind == .string, tape.tokens[value].length > 0 else { return nil }
+        return key(value)
+    }
+
+    /// True if objects of a candidate are the columns that the records of another one have.
+    func describes(_ candidate: Candidate, _ other: Candidate) -> Bool {
+        guard describesColumns(candidate), other.kind == .array, other.path != candidate.path else { return false }
+        let keys = recordKeys(at: other.path)
+        let objects = firstValues(at: candidate.path)
+        return !keys.isEmpty && objects.count >= keys.count
+            && Self.columnKeys.contains { name in
+                Set(
+                    objects.compactMap { object in
+                        members(of: object).first { key($0.key) == name }.map { BytewiseString(key($0.value)) }
+                    }
+                ).isSuperset(of: keys)
+            }
+    }
+
+    // MARK: Columns
+
+    private func columns(_ asked: FormHints) -> FoundForm? {
+        guard let place = columns(in: topLevelValues[0], [], isAsked: asked.shape == .columns) else { return nil }
+        let path = RecordPath(steps: place.steps + [.anyElement])
+        var form = SourceForm(.columns, path: RecordPath(steps: place.steps), maxBytes: asked.maxBytes)
+        let isCut = !isWhole || hints.isSkeleton
+        form.maxBytes = asked.maxBytes
+        guard !isCut else {
+            let detection = Detection.found(layout: .stream, paths: [path], reason: Self.columnsReason)
+            return FoundForm(form: form, detector: self, detection: detection, isUnsure: true)
+        }
+        guard bytes(of: place.value, { ColumnTurner(Array($0.buffer)) != nil }) else { return nil }
+        let detector = ShapeDetector(form.whole(text), isWhole: isWhole, hints: hints)
+        return FoundForm(
+            form: form,
+            detector: detector,
+            detection: .found(layout: .stream, paths: [path], reason: Self.columnsReason)
+        )
+    }
+
+    private static let columnsReason = "columns, read row by row"
+
+    /// The first object of columns in a value.
+    private func columns(in value: Int, _ steps: [RecordPath.Step], isAsked: Bool) -> Place? {
+        guard steps.count < 4, tape.tokens[value].kind == .object else { return nil }
+        if areColumns(in: value, isAsked: isAsked) { return Place(value: value, steps: steps) }
+        let members = members(of: value)
+        let found = members.compactMap { columns(in: $0.value, steps + [.key(key($0.key))], isAsked: isAsked) }
+        guard found.count == 1 else { return nil }
+        // What has lists of records has no columns beside them, but what describes them.
+        let lists = members.map(\.value).filter { isArrayOfObjects($0) && !children(of: $0, limit: 1).isEmpty }
+        let count = self.members(of: found[0].value).count
+        return lists.allSatisfy { children(of: $0).count == count && areDescriptions($0) } ? found[0] : nil
+    }
+
+    /// True if each object of an array names something.
+    private func areDescriptions(_ array: Int) -> Bool {
+        children(of: array).allSatisfy { object in
+            members(of: object).contains { Self.columnKeys.contains(key($0.key)) }
+        }
+    }
+
+    private func areColumns(in object: Int, isAsked: Bool) -> Bool {
+        let members = members(of: object)
+        let isCut = !isWhole || hints.isSkeleton
+        guard members.count > 1 || isCut && !members.isEmpty, members.count <= 10_000 else { return false }
+        let kind = tape.tokens[members[0].value].kind
+        guard members.allSatisfy({ tape.tokens[$0.value].kind == kind }) else { return false }
+        if kind == .array {
+            let counts = members.map { children(of: $0.value).count }
+            let elements = members.map { member in
+                Set(children(of: member.value, limit: 200).map { tape.tokens[$0].kind })
+            }
+            // Lists of lists alone are no columns.
+            let plain = elements.count { !$0.contains(.array) }
+            return counts[0] > 0 && !elements.contains { $0.contains(.object) } && plain >= min(2, members.count)
+                && (isCut || Set(counts).count == 1)
+        }
+        guard kind == .object else { return false }
+        let columns = members.map { $0.value }
+        let keys = self.members(of: columns[0]).map { key($0.key) }
+        let outer = members.map { key($0.key) }
+        guard !keys.isEmpty, keys == ["0"] || isAsked || Self.areData(keys), !Self.areData(outer),
+            Set(outer).count == outer.count
+        else { return false }
+        return isCut || columns.dropFirst().allSatisfy { self.members(of: $0).map { self.key($0.key) } == keys }
+    }
+
+    private static func areData(_ keys: [String]) -> Bool {
+        DictionaryKeys.reason(keys: keys, members: Int64(keys.count), objects: 1) == .ids
+    }
+}
+
+extension SourceForm {
+    /// All of a text, rewritten, also what comes in pieces.
+    func whole(_ text: [UInt8]) -> [UInt8] {
+        var (rewriter, output) = (self.rewriter, [UInt8]())
+        rewriter.add(text[...], to: &output)
+        while rewriter.pull(to: &output) {}
+        rewriter.finish(to: &output)
+        return output
+    }
+}

@@ -65,15 +65,19 @@ struct ResumeTests {
         let first = try directory.write("{\"a\":1}\n{\"a\":2}\n", to: "first.ndjson")
         let second = try directory.write("{\"a\":3}\n{\"a\":4}\n{\"a\":", to: "second.ndjson")
         let store = directory.path("store.sqlite")
-        let pipeline = { (run: RunOptions) in
-            ImportPipeline(sources: [first, second], into: store, job: JobOptions(entity: "item"), run: run)
+        let model = try ModelDescription(
+            parsing: Array("{\"entities\":{\"item\":{\"attributes\":{\"a\":{\"type\":\"integer64\"}}}}}".utf8)
+        )
+        let pipeline = {
+            ImportPipeline(sources: [first, second], into: store, job: JobOptions(model: model), run: Self.small)
         }
-        #expect(throws: ImportError.self) { try pipeline(Self.small).run() }
+        #expect(throws: ImportError.self) { try pipeline().run() }
         try directory.write("{\"a\":1}\n{\"a\":2}\n{\"a\":9}\n", to: "first.ndjson")
         try directory.write("{\"a\":3}\n{\"a\":4}\n{\"a\":5}\n", to: "second.ndjson")
-        let outcome = try pipeline(Self.small).run()
+        let outcome = try pipeline().run()
         #expect(outcome.resumed?.inserted == 5 && outcome.report.inserted == 1)
         #expect(try StoreContent.query(store, "SELECT group_concat(a) FROM item") == "1,2,3,4,5,9")
+        #expect(try pipeline().run().wasAlreadyFinished)
         // One that is another by now is refused.
         try directory.write("{\"a\":6}\n{\"a\":", to: "third.ndjson")
         let third = directory.path("third.ndjson")

@@ -141,17 +141,17 @@ extension ShapeDetector {
     /// True if the first values are actions of Elasticsearch's bulk lines, each but deletions with a document behind it.
     private var areBulkLines: Bool {
         guard isSound, topLevelValues.count > 1, isLines else { return false }
-        var (count, isDocument) = (0, false)
+        var (documents, isDocument) = (0, false)
         for value in topLevelValues.prefix(Self.judgedText) where tape.tokens[value].next != 0 {
             if isDocument {
                 guard tape.tokens[value].kind == .object else { return false }
-                isDocument = false
+                (documents, isDocument) = (documents + 1, false)
             } else {
                 guard let action = bytes(of: value, { BulkRewriter.action(of: $0) }) else { return false }
-                (count, isDocument) = (count + 1, action.name != "delete")
+                isDocument = action.name != "delete"
             }
         }
-        return count > 0
+        return documents > 0
     }
 
     // MARK: Values in wrappers
@@ -181,16 +181,18 @@ extension ShapeDetector {
         return paths.map { RecordPath(steps: $0) }.first { path in
             let found = firstValues(at: path)
             let items = found.filter { tape.tokens[$0].kind == .object && tape.tokens[$0].next != 0 }
-            return !items.isEmpty && items.count + 1 >= found.count && items.allSatisfy(isItem)
+            let needed = path.steps.count == 2 ? 1 : 2
+            return !items.isEmpty && items.count + 1 >= found.count && items.allSatisfy { isItem($0, needed) }
         }
     }
 
-    private func isItem(_ value: Int) -> Bool {
-        var members = members(of: value)
+    /// - Parameter needed: how many values an item has at least that is not under `Item`.
+    private func isItem(_ value: Int, _ needed: Int) -> Bool {
+        var (members, needed) = (members(of: value), needed)
         if members.count == 1, key(members[0].key) == "Item", tape.tokens[members[0].value].kind == .object {
-            members = self.members(of: members[0].value)
+            (members, needed) = (self.members(of: members[0].value), 1)
         }
-        return !members.isEmpty
+        return members.count >= needed
             && members.allSatisfy { member in
                 let token = tape.tokens[member.value]
                 guard token.kind == .object, token.next != 0 else { return false }
@@ -203,7 +205,8 @@ extension ShapeDetector {
         return records.count > 1
             && records.allSatisfy { record in
                 let members = members(of: record)
-                return !members.isEmpty && members.allSatisfy { isBox($0.value) }
+                // A list of one is no box.
+                return members.count > 1 && members.allSatisfy { isBox($0.value) }
             }
     }
 

@@ -42,6 +42,13 @@ extension ShapeDetector {
         let lists = others.compactMap { nameTexts(in: $0, width, isAsked: asked.shape == .rows) }
         let named = descriptions.first ?? lists.first { Self.isNameOfNames($0.place.name) } ?? lists.first
         guard let (place, names) = named else { return nil }
+        // Where there are records, these are not rows.
+        let records = others.filter { other in
+            isArrayOfObjects(other.value) && !children(of: other.value, limit: 1).isEmpty
+                && ![place, table].contains { other.steps.starts(with: $0.steps) }
+                && !table.steps.starts(with: other.steps)
+        }
+        guard asked.shape == .rows || records.isEmpty else { return nil }
         let path = RecordPath(steps: table.steps + [.anyElement])
         let form = SourceForm(
             .rows,
@@ -108,6 +115,7 @@ extension ShapeDetector {
         guard objects.count == width,
             objects.allSatisfy({ tape.tokens[$0].kind == .object && tape.tokens[$0].next != 0 })
         else { return nil }
+        guard objects.allSatisfy(describesColumn) else { return nil }
         let names = Self.columnKeys.lazy.compactMap { name -> [String]? in
             let names = objects.compactMap { object in
                 self.members(of: object).first { self.key($0.key) == name }.flatMap { self.nonEmptyText($0.value) }
@@ -117,6 +125,21 @@ extension ShapeDetector {
         let all = Array(names)
         return (all.first { Set($0).count == width } ?? all.first).map { (place, $0) }
     }
+
+    /// True if an object says nothing but what a column is called and of what type it is.
+    private func describesColumn(_ object: Int) -> Bool {
+        let members = members(of: object).map { (key: key($0.key), value: $0.value) }
+        return members.contains { $0.key.lowercased().contains("type") }
+            || members.allSatisfy {
+                Self.columnKeys.contains($0.key) && tape.tokens[$0.value].kind == .string
+                    || Self.columnNotes.contains($0.key)
+            }
+    }
+
+    private static let columnNotes: Set = [
+        "title", "description", "text", "unit", "units", "nullable", "mode", "format", "precision", "scale", "width",
+        "align", "tooltip", "help",
+    ]
 
     /// The texts in an array of as many.
     private func nameTexts(in place: Place, _ width: Int, isAsked: Bool) -> (place: Place, names: [String])? {
@@ -152,7 +175,9 @@ extension ShapeDetector {
     // MARK: Columns
 
     private func columns(_ asked: FormHints) -> FoundForm? {
-        guard let place = columns(in: topLevelValues[0], [], isAsked: asked.shape == .columns) else { return nil }
+        guard let place = columns(in: topLevelValues[0], [], isAsked: asked.shape == .columns),
+            asked.shape == .columns || isWorthTurning(place)
+        else { return nil }
         let path = RecordPath(steps: place.steps + [.anyElement])
         var form = SourceForm(.columns, path: RecordPath(steps: place.steps), maxBytes: asked.maxBytes)
         let isCut = !isWhole || hints.isSkeleton
@@ -168,6 +193,15 @@ extension ShapeDetector {
             detector: detector,
             detection: .found(layout: .stream, paths: [path], reason: Self.columnsReason)
         )
+    }
+
+    /// True if a few arrays are not of one length by chance.
+    private func isWorthTurning(_ place: Place) -> Bool {
+        let members = members(of: place.value)
+        guard tape.tokens[members[0].value].kind == .array, isWhole, !hints.isSkeleton else { return true }
+        let rows = children(of: members[0].value, limit: 3)
+        let kinds = Set(members.compactMap { children(of: $0.value, limit: 1).first }.map { tape.tokens[$0].kind })
+        return rows.count > 2 || rows.count == 2 && kinds.count > 1
     }
 
     private static let columnsReason = "columns, read row by row"

@@ -72,7 +72,8 @@ package struct BulkRewriter: TextRewriter {
         guard ["index", "create", "update", "delete"].contains(name) else { return nil }
         var (members, index, inner) = ([UInt8](), noIndex, JSONCursor(content))
         while let (key, value) = inner.next() {
-            guard let key, key.buffer.elementsEqual("\"_index\"".utf8) || key.buffer.elementsEqual("\"_id\"".utf8)
+            guard let key, isOption(key) else { return nil }
+            guard key.buffer.elementsEqual("\"_index\"".utf8) || key.buffer.elementsEqual("\"_id\"".utf8)
             else {
                 continue
             }
@@ -83,6 +84,19 @@ package struct BulkRewriter: TextRewriter {
         }
         return Action(name: name, index: index, members: members)
     }
+
+    /// True if a key is one that an action has.
+    private static func isOption(_ key: ByteView) -> Bool {
+        let name = String(decoding: key.buffer.dropFirst().dropLast(), as: UTF8.self)
+        return ["_index", "_id", "_type", "_routing", "_version", "_version_type", "_parent", "_retry_on_conflict"]
+            .contains(name) || options.contains(name)
+    }
+
+    private static let options: Set = [
+        "routing", "version", "version_type", "require_alias", "list_executed_pipelines", "pipeline",
+        "dynamic_templates",
+        "retry_on_conflict", "if_seq_no", "if_primary_term", "require_data_stream",
+    ]
 
     private static func document(ofUpdate line: ByteView) -> ByteView? {
         guard EventRewriter.isObject(line) else { return nil }

@@ -10,6 +10,8 @@ struct ColumnTurner {
 
     private let text: [UInt8]
     private var columns: [Column] = []
+    /// What the keys of objects are called.
+    private var keyName = Array("\"key\":".utf8)
     /// True if the columns are objects, whose keys become `key`.
     private var areObjects = false
     private var hasKeys = false
@@ -84,9 +86,12 @@ struct ColumnTurner {
             guard let part = Self.next(json, &columns[index].next, areObjects) else { return false }
             if index == 0 {
                 output += isFirst ? "{".utf8 : ",\n{".utf8
+                if isFirst, columns.contains(where: { text[$0.key].elementsEqual("\"key\"".utf8) }) {
+                    keyName = Array("\"key_2\":".utf8)
+                }
                 isFirst = false
                 if hasKeys, let key = part.key {
-                    output += "\"key\":".utf8
+                    output += keyName
                     output += key.buffer
                     output.append(UInt8(ascii: ","))
                 }

@@ -138,7 +138,9 @@ package struct PrefixRewriter: TextRewriter {
             guard let brace = line.buffer[start...].firstIndex(of: UInt8(ascii: "{")) else { return nil }
             if JSONParts.endOfContainer(in: line, at: brace) == line.count {
                 let prefix = line[0..<brace].withoutSpaces
-                return prefix.count == 0 ? nil : (prefix, line[brace..<line.count])
+                // U+001E alone separates values.
+                let isText = prefix.buffer.contains { $0 != 0x1E && !ByteScan.isSpace($0) }
+                return isText ? (prefix, line[brace..<line.count]) : nil
             }
             start = brace + 1
         }

@@ -138,6 +138,20 @@ struct OtherWritersTests {
         #expect(try query("SELECT group_concat(name), (SELECT count(*) FROM t) FROM pragma_table_info('t')") == "id|1")
     }
 
+    /// A line that its writer has not finished is none yet, and what follows is imported when it is.
+    @Test func textBeforeObjectsMayGrow() throws {
+        let source = directory.path("t.log.ndjson")
+        try directory.write("u {\"a\":1}\nw {\"a\":2}\nv {\"a\"", to: "t.log.ndjson")
+        let command = [Project.importer, "import", source, "--into", store, "--entity", "t", "--progress", "none"]
+        #expect(try run(command).ending == .exit(65))
+        try directory.write("u {\"a\":1}\nw {\"a\":2}\nv {\"a\":3}\n", to: "t.log.ndjson")
+        #expect(try run(command).ending == .exit(0))
+        try directory.write("u {\"a\":1}\nw {\"a\":2}\nv {\"a\":3}\nx {\"a\":4}\n", to: "t.log.ndjson")
+        let grown = try run(command)
+        #expect(grown.ending == .exit(0) && grown.errorText.contains("has grown"), "\(grown.errorText)")
+        #expect(try query("SELECT group_concat(line_prefix || a, ' ') FROM t") == "u1 w2 v3 x4")
+    }
+
     @Test func aPipeIsRewrittenToo() throws {
         try directory.write(#"{"id":[1,2,3],"n":[3,4,5]}"#, to: "t.json")
         let command =

@@ -93,7 +93,13 @@ package struct PrefixRewriter: TextRewriter {
 
     mutating func finish(to output: inout [UInt8]) {
         let this = self
-        if !lines.isEmpty { lines.finish(to: &output) { this.append($0, to: &$1) } }
+        guard !lines.isEmpty else { return }
+        lines.finish(to: &output) { line, output in
+            let brace = line.buffer.firstIndex(of: UInt8(ascii: "{"))
+            guard let brace, Self.parts(of: line) == nil else { return this.append(line, to: &output) }
+            // Its writer has not finished the line.
+            output += line.buffer[brace...]
+        }
     }
 
     private func append(_ line: ByteView, to output: inout [UInt8]) {

@@ -18,6 +18,8 @@ class Folder:
         # By file, where it was when it was imported last; and the paths of which what was imported is gone: other content there is a change.
         self.known, self.burnt = {}, set()
         self.number, self.written, self.seen = 0, set(), set()
+        # What stands before the object on each line.
+        self.prefix = self.random.choice(["", "", "", "node-1 ", "2024-01-02T03:04:05Z "])
         os.mkdir(case.path("logs"))
 
     def path(self, name):
@@ -28,7 +30,7 @@ class Folder:
         for _ in range(count):
             self.number += 1
             record = {"n": self.number, "m": self.random.choice(["", "a", "é", "long " * 30])}
-            lines.append(json.dumps(record, ensure_ascii=False) + self.random.choice(["\n", "\n", "\r\n"]))
+            lines.append(self.prefix + json.dumps(record, ensure_ascii=False) + self.random.choice(["\n", "\n", "\r\n"]))
         return lines
 
     def growing(self):
@@ -67,7 +69,7 @@ class Folder:
         if names:
             name = self.random.choice(names)
             line = self.lines(1)[0].encode()
-            cut = self.random.randrange(1, len(line) - 3)
+            cut = self.random.randrange(len(self.prefix) + 1, len(line) - 3)
             with open(self.path(name), "ab") as file:
                 file.write(line[:cut])
             self.half = name
@@ -159,7 +161,7 @@ class Folder:
     def night(self, allowed=frozenset({0})):
         if not self.files:
             return
-        lines = [json.loads(line)["n"] for name in self.files for line in self.files[name]]
+        lines = [json.loads(line[len(self.prefix):])["n"] for name in self.files for line in self.files[name]]
         self.written |= set(lines)
         if self.random.random() < 0.2:
             self.case.killed(*self.command(), seconds=self.random.uniform(0.005, 0.15))

@@ -53,14 +53,17 @@ extension JobResolver {
     /// - Throws: `ImportError`, also where a source has changed and its records cannot be merged.
     func knownSources(_ descriptions: [SourceDescription]) throws -> KnownSources {
         let check = SourceCheck(opener: planner.opener, interruption: planner.interruption)
-        return try KnownSources(of: descriptions, in: store, journal, check, replaces: run.replacesSources) {
+        var parts: Set<String> = []
+        let known = try KnownSources(of: descriptions, in: store, journal, check, replaces: run.replacesSources) {
             job,
             source in
             let before = job.options
             let records = options.records.map(\.description)
-            guard before.skip == options.skip, before.limit == options.limit,
-                records.isEmpty || records == source.shape.paths
-            else { return false }
+            guard records.isEmpty || records == source.shape.paths else { return false }
+            guard before.skip == options.skip, before.limit == options.limit else {
+                if let key = source.description.key { parts.insert(key) }
+                return false
+            }
             if let model = options.model {
                 let names = Set(model.entities.map { BytewiseString($0.name) })
                 guard source.entities.allSatisfy({ names.contains(BytewiseString($0)) }) else { return false }
@@ -73,6 +76,17 @@ extension JobResolver {
             return options.entity == nil
                 ? before.entity == nil || options.model != nil : source.entities == [options.entity]
         }
+        let both = zip(descriptions, known.answers).filter { source, answer in
+            guard case .new = answer else { return false }
+            return source.key.map(parts.contains) ?? false
+        }
+        if !both.isEmpty {
+            planner.announce(
+                "\(Self.list(both.map(\.0))): some of the records were imported with another \(.skip) or \(.limit), and are not "
+                    + "told from those that are imported now"
+            )
+        }
+        return known
     }
 
     /// An unfinished job whose sources have moved since it stopped, with the files that they are in now.

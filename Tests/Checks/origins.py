@@ -59,3 +59,16 @@ packages = {"": {"name": "app"}, "node_modules/a": {"version": "1.0.0"}, "node_m
 write("package-lock.json", json.dumps({"name": "app", "lockfileVersion": 3, "packages": packages}))
 charges = [{"description": "a", "standard_charges": [{"gross_charge": 1.5, "setting": "both"}]}]
 write("prices.json", json.dumps({"hospital_name": "X", "last_updated_on": "2024-07-01", "standard_charge_information": charges}))
+for part in (1, 2):
+    item = {"Item": {"id": {"N": str(part)}, "name": {"S": "a"}, "tags": {"L": [{"S": "x"}]}}}
+    write(f"export/AWSDynamoDB/01-ab/data/part-{part}.json.gz", packed(item))
+bulk = [{"index": {"_index": "people", "_id": "1"}}, {"name": "a"}, {"create": {"_index": "orders", "_id": "2"}}, {"price": 1.5}]
+write("bulk.ndjson", "".join(json.dumps(line) + "\n" for line in bulk))
+write("frame.json", json.dumps({"id": {"0": 1, "1": 2}, "city": {"0": "Oslo", "1": None}}))
+types = [{"name": "id", "type": "bigint"}, {"name": "city", "type": "varchar"}]
+write("answer.json", json.dumps({"id": "20240101_0", "columns": types, "data": [[1, "Oslo"], [2, "Bergen"]]}))
+write("pod.log", '2024-01-02T03:04:05.123456789Z {"level":"info","n":1}\n2024-01-02T03:04:06.123456789Z {"level":"warn","n":2}\n')
+schema = {"type": "SCHEMA", "stream": "users", "schema": {"properties": {"id": {"type": "integer"}}}, "key_properties": ["id"]}
+messages = [schema] + [{"type": "RECORD", "stream": "users", "record": {"id": number}} for number in (1, 2)]
+messages.append({"type": "STATE", "value": {"bookmark": 2}})
+write("tap.jsonl", "".join(json.dumps(message) + "\n" for message in messages))

@@ -26,7 +26,7 @@ struct OriginsTests {
         return ((try? String(contentsOf: page, encoding: .utf8)) ?? "").split(separator: "\n").compactMap { Origin($0) }
     }()
 
-    @Test func areTwenty() { #expect(Self.origins.count == 20) }
+    @Test func areTwentyAndMore() { #expect(Self.origins.count >= 20) }
 
     @Test(arguments: origins)
     func makesTheTables(origin: Origin) throws {

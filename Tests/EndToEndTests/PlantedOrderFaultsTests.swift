@@ -41,7 +41,10 @@ struct PlantedOrderFaultsTests {
         return try Report(result.output)
     }
 
-    @Test(arguments: [["--workers", "1"], ["--workers", "4", "--chunk-size", "20K", "--commit-every", "37"]])
+    /// One object in the place of a list is a fault where nothing is taken that other programs write.
+    @Test(arguments: [
+        ["--strict", "--workers", "1"], ["--strict", "--workers", "4", "--chunk-size", "20K", "--commit-every", "37"],
+    ])
     func haveTheirPathsAndBytes(_ options: [String]) throws {
         let report = try importing("orders.ndjson", into: store, options)
         #expect(report.read == Self.records && report.rejected == Self.faults)

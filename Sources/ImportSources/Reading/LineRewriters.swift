@@ -230,41 +230,14 @@ package struct EventRewriter: TextRewriter {
     }
 }
 
-/// Makes texts of what is around values.
-package struct NoteRewriter: TextRewriter {
-    private let wraps: Bool
-    private let dropsText: Bool
-    private var depth = 0
+/// How deep in containers of JSON a text is, byte by byte.
+struct BracketDepth {
+    private(set) var depth = 0
     private var isInString = false
     private var isEscaped = false
-    /// The text of the line at hand that is outside of values.
-    private var note: [UInt8] = []
 
-    init(wraps: Bool, dropsText: Bool) {
-        self.wraps = wraps
-        self.dropsText = dropsText
-    }
-
-    mutating func add(_ bytes: ArraySlice<UInt8>, to output: inout [UInt8]) {
-        for byte in bytes {
-            if depth > 0 {
-                output.append(byte)
-                pass(byte)
-                if depth == 0, wraps { output.append(UInt8(ascii: "]")) }
-            } else if byte == 0x0A {
-                end(to: &output)
-                output.append(byte)
-            } else if note.isEmpty, byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
-                if wraps { output.append(UInt8(ascii: "[")) }
-                output.append(byte)
-                depth = 1
-            } else if !(note.isEmpty && ByteScan.isSpace(byte)), note.count < 4_096 {
-                note.append(byte)
-            }
-        }
-    }
-
-    private mutating func pass(_ byte: UInt8) {
+    /// Goes on by a byte.
+    mutating func pass(_ byte: UInt8) {
         if isInString {
             if isEscaped {
                 isEscaped = false
@@ -280,6 +253,39 @@ package struct NoteRewriter: TextRewriter {
         case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
         case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
         default: break
+        }
+    }
+}
+
+/// Makes texts of what is around values.
+package struct NoteRewriter: TextRewriter {
+    private let wraps: Bool
+    private let dropsText: Bool
+    private var brackets = BracketDepth()
+    /// The text of the line at hand that is outside of values.
+    private var note: [UInt8] = []
+
+    init(wraps: Bool, dropsText: Bool) {
+        self.wraps = wraps
+        self.dropsText = dropsText
+    }
+
+    mutating func add(_ bytes: ArraySlice<UInt8>, to output: inout [UInt8]) {
+        for byte in bytes {
+            if brackets.depth > 0 {
+                output.append(byte)
+                brackets.pass(byte)
+                if brackets.depth == 0, wraps { output.append(UInt8(ascii: "]")) }
+            } else if byte == 0x0A {
+                end(to: &output)
+                output.append(byte)
+            } else if note.isEmpty, byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
+                if wraps { output.append(UInt8(ascii: "[")) }
+                output.append(byte)
+                brackets.pass(byte)
+            } else if !(note.isEmpty && ByteScan.isSpace(byte)), note.count < 4_096 {
+                note.append(byte)
+            }
         }
     }
 

@@ -23,7 +23,7 @@ struct ValueRewriter: TextRewriter {
     private var key: [UInt8]?
     /// The value that is being held, and how many of its containers are open; 0 while there is none.
     private var value: [UInt8] = []
-    private var depth = 0
+    private var brackets = BracketDepth()
     /// True if the value is too long to be held.
     private var isTooLong = false
     /// What was taken and waits for the value before it.
@@ -46,7 +46,7 @@ struct ValueRewriter: TextRewriter {
         }
         var index = bytes.startIndex
         while index < bytes.endIndex {
-            index = depth > 0 ? hold(bytes[index...], &output) : pass(bytes[index...], &output)
+            index = brackets.depth > 0 ? hold(bytes[index...], &output) : pass(bytes[index...], &output)
             if change.hasMore {
                 rest = bytes[index...]
                 return
@@ -89,7 +89,7 @@ struct ValueRewriter: TextRewriter {
                 let isOnPath = leadsOn
                 if isOnPath, levels.count == steps.count {
                     output += bytes[bytes.startIndex..<index]
-                    (depth, isTooLong) = (0, false)
+                    (brackets, isTooLong) = (BracketDepth(), false)
                     return hold(bytes[index...], &output)
                 }
                 levels.append(Level(isObject: byte == UInt8(ascii: "{"), isOnPath: isOnPath))
@@ -148,26 +148,11 @@ struct ValueRewriter: TextRewriter {
                     output += value
                 }
                 value = []
-                (depth, isInString, isEscaped) = (0, false, false)
+                brackets = BracketDepth()
                 return index
             }
-            if isInString {
-                if isEscaped {
-                    isEscaped = false
-                } else if byte == UInt8(ascii: "\\") {
-                    isEscaped = true
-                } else if byte == UInt8(ascii: "\"") {
-                    isInString = false
-                }
-                continue
-            }
-            switch byte {
-            case UInt8(ascii: "\""): isInString = true
-            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
-            default: continue
-            }
-            guard depth == 0, !isInString else { continue }
+            brackets.pass(byte)
+            guard brackets.depth == 0 else { continue }
             keep(bytes[start..<index], &output)
             end(&output)
             return index

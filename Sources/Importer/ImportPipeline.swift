@@ -36,10 +36,10 @@ public final class ImportPipeline: Sendable {
         case mirror(Int64, MirrorOptions)
     }
 
-    private let store: String
-    private let request: Request
-    private let runOptions: RunOptions
-    private let opener: SourceOpener
+    let store: String
+    let request: Request
+    let runOptions: RunOptions
+    let opener: SourceOpener
     /// Its chunk directory has this path with `.chunks` after it, where none is given.
     private let chunksBase: String
     /// Makes what it imports into; nil for the SQLite store at the path `store`.
@@ -318,7 +318,7 @@ public final class ImportPipeline: Sendable {
         try importAll(into: try destination())
     }
 
-    private func destination() throws -> any RecordDestination {
+    func destination() throws -> any RecordDestination {
         if let destinationMaker { return try destinationMaker(interruption) }
         let destination = SQLiteDestination(store, durability: runOptions.durability, interruption)
         destination.rowSelection = RecordPredicate.selectRows
@@ -330,6 +330,7 @@ public final class ImportPipeline: Sendable {
         try progress.ending {
             defer { merges.close() }
             try merges.open()
+            if runOptions.follows { return try follow(into: destination) }
             let (outcome, hasMore) = try importOnce(into: destination)
             guard hasMore else { return outcome }
             // What was interrupted is finished; what was given beside it comes next.
@@ -340,18 +341,23 @@ public final class ImportPipeline: Sendable {
         }
     }
 
+    /// - Parameter followed: the round of a run that follows its sources, which keeps the lock; nil for a run that ends with them.
     /// - Returns: whether sources were given beside those of a job that was resumed.
-    private func importOnce(into destination: some RecordDestination) throws -> (Outcome, hasMore: Bool) {
-        defer { destination.unlock() }
+    func importOnce(into destination: some RecordDestination, _ followed: FollowedRun? = nil) throws
+        -> (Outcome, hasMore: Bool)
+    {
+        defer { if followed == nil { destination.unlock() } }
         do {
-            return try journey(to: destination)
+            return try journey(to: destination, followed)
         } catch {
             throw destination.explain(error)
         }
     }
 
     /// The phases of an import, from its store's lock to its report.
-    private func journey(to destination: some RecordDestination) throws -> (Outcome, hasMore: Bool) {
+    private func journey(to destination: some RecordDestination, _ followed: FollowedRun?) throws
+        -> (Outcome, hasMore: Bool)
+    {
         let interruption = interruption.child()
         try interruption.check()
         try check(destination)
@@ -364,7 +370,7 @@ public final class ImportPipeline: Sendable {
                 )
             return (Outcome(report: report, wasAlreadyFinished: wasDone), false)
         }
-        let decision = try destination.tidyingUp { try decide(in: destination, isPlanning: false, interruption) }
+        let decision = try destination.tidyingUp { try decide(in: destination, isPlanning: false, interruption, followed) }
         try checkDisk(decision)
         // Not before all is known that refuses the import.
         if runOptions.migrates { try migration?.run(progress, interruption) }
@@ -377,10 +383,13 @@ public final class ImportPipeline: Sendable {
             return (try change(job, decision, in: destination, context(interruption)), false)
         }
         try checkStoreModel(decision)
-        let begun = try StartPhase(context(interruption), in: destination).start(decision)
+        var context = context(interruption)
+        context.followed = followed
+        let begun = try StartPhase(context, in: destination).start(decision)
         begunJob.withLock { $0 = begun.job.id }
         defer { if destination.isLost { begunJob.withLock { $0 = nil } } }
         let report = try begun.go { try Self.phases($0, into: destination) }
+        if let job = followed?.job { begunJob.withLock { $0 = job } }
         var hasMore = false
         if case .resume(_, _, true) = decision { hasMore = true }
         return (Outcome(report: report, wasAlreadyFinished: false), hasMore)
@@ -500,13 +509,15 @@ public final class ImportPipeline: Sendable {
     private func decide(
         in destination: some RecordDestination,
         isPlanning: Bool,
-        _ interruption: Interruption
+        _ interruption: Interruption,
+        _ followed: FollowedRun? = nil
     ) throws -> JobResolver.Decision {
         var options = JobOptions()
         if case .sources(_, let given) = request {
             try given.check()
             options = given
         }
+        if followed != nil { options.onBadSource = .skip }
         try runOptions.check()
         try checkModel()
         guard options.nul == .error || !destination.textsHaveNUL else {
@@ -528,7 +539,8 @@ public final class ImportPipeline: Sendable {
                 planner: planner,
                 chunksBase: chunksBase,
                 isPlanning: isPlanning,
-                journal: journal
+                journal: journal,
+                followed: followed
             )
             switch request {
             case .sources(let arguments, _): return try resolver.decide(importing: arguments)

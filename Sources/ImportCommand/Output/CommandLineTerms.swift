@@ -75,6 +75,7 @@ extension MessageText.Setting {
         case .again: ("--again", nil)
         case .replacesSources: ("--replace-source", nil)
         case .restart: ("--restart", nil)
+        case .follows: ("--follow", nil)
         case .indexes: ("--index", "NAME")
         case .splitDirectory: ("--to", "DIR")
         case .overwrites: ("--force", nil)

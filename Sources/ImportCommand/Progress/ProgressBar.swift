@@ -109,6 +109,7 @@ struct ProgressBar {
             switch frame.snapshot.phase {
             case .finished: "in " + NumberText.seconds(frame.elapsed)
             case .finishing: "finishing"
+            case .following: "following"
             default:
                 frame.secondsLeft.map { NumberText.clock($0) + " left" }
                     ?? NumberText.clock(frame.elapsed.rounded(.down)) + " elapsed"

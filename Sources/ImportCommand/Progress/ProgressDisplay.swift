@@ -28,7 +28,8 @@ struct ProgressDisplay {
 
     /// How long to wait until the next look.
     var intervalInMilliseconds: Int {
-        switch mode {
+        if lastSnapshot?.phase == .following { return 1_000 }
+        return switch mode {
         case .json: 200
         default: 100
         }
@@ -52,17 +53,18 @@ struct ProgressDisplay {
     ) -> String {
         let frame = meter.add(snapshot, elapsed: elapsed)
         let messages = newMessages(snapshot, isStopping: isStopping && !isLast)
+        let isNews = isLast || snapshot != lastSnapshot
+        lastSnapshot = snapshot
         switch mode {
         case .auto, .bar:
             return barUpdate(frame, messages: messages, isLast: isLast, width: width, isForeground: isForeground)
         case .lines:
-            let isDue = isLast || elapsed - lastLine >= Self.lineInterval
+            let isWaiting = snapshot.phase == .following && !isNews
+            let isDue = isLast || elapsed - lastLine >= Self.lineInterval && !isWaiting
             if isDue { lastLine = elapsed }
             let isShown = isDue && Self.isWorthShowing(frame, isLast: isLast)
             return Self.prefixed(messages) + (isShown ? "importer: " + ProgressLine.text(frame) + "\n" : "")
         case .json:
-            let isNews = isLast || snapshot != lastSnapshot
-            lastSnapshot = snapshot
             let lines = messages.compactMap { try? ProgressLine.json(message: CommandLineTerms().text($0)) }
             return lines.joined() + (isNews ? (try? ProgressLine.json(frame)) ?? "" : "")
         case .none:

@@ -26,6 +26,7 @@ enum ProgressLine {
         switch snapshot.phase {
         case .finished: parts.append("done in " + NumberText.seconds(frame.elapsed))
         case .finishing: parts.append("finishing")
+        case .following: parts.append("following")
         default: if let left = frame.secondsLeft { parts.append(NumberText.clock(left) + " left") }
         }
         if [.import, .apply].contains(frame.work) { parts.append(NumberText.counted(snapshot.rejects, "reject")) }

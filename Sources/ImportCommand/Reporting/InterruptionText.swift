@@ -29,6 +29,16 @@ enum InterruptionText {
         )
     }
 
+    /// The same of an import that followed its sources and was not at work.
+    static func followed(_ error: ImportError, _ report: ImportReport?, store: String, command: String) -> ImportError {
+        let records = NumberText.counted(report?.recordsRead ?? 0, "record")
+        return error.saying(
+            report == nil
+                ? "\(error.text); nothing new has come" : "\(error.text); all that has come is in \(store): \(records)"
+        )
+        .advising("The same command goes on from here.")
+    }
+
     private static func state(_ snapshot: ImportProgress.Snapshot, report: ImportReport?, store: String) -> String {
         // While a model is inferred the snapshot counts what was looked at; only earlier runs can have committed.
         let committed =

@@ -12,6 +12,8 @@ struct ImportRun {
     let output: OutputArguments
     /// True if the command was given a model.
     var hasModel = false
+    /// True if the import goes on until it is interrupted.
+    var follows = false
     /// What is said where the store has everything already.
     var answer = AlreadyFinishedText.imported
     /// What serves a page meanwhile; nil for nothing.
@@ -34,12 +36,15 @@ struct ImportRun {
         } catch let error as ImportError {
             // The report of what is in the store, if it has come that far; the error is what counts.
             let job = pipeline.job.flatMap { try? inspection.status(of: $0) }
-            let report = job.flatMap { $0.state == .finished ? nil : $0 }
+            let report = job.flatMap { $0.state == .finished && !follows ? nil : $0 }
             if let report {
                 try? reportFile?.write(report, of: store)
                 if output.json { try? print(JSONText.document(report)) }
             }
             guard error.isInterruption else { throw error }
+            if follows, report?.state != .interrupted {
+                throw InterruptionText.followed(error, report, store: store, command: CommandName.text)
+            }
             throw InterruptionText.error(
                 error,
                 snapshot: pipeline.progress.snapshot,

@@ -29,7 +29,7 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
             EXAMPLES
               importer people.json --into people.sqlite
               importer orders.ndjson.gz --into shop.sqlite --model shop.model.json
-              importer logs/ --into logs.sqlite --file-column file
+              importer logs/ --into logs.sqlite --file-column file --follow
               importer map.json --into map.sqlite --records '$.features[*]' --entity Place
               gzip -dc events.gz | importer import - --into e.sqlite --entity Event
               importer users.json --into users.sqlite --identifier id --mirror --dry-run
@@ -71,6 +71,19 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
     var restart = false
 
     @Flag(
+        help: ArgumentHelp(
+            "Go on after what is there: import new files and new lines as they come, until Ctrl-C.",
+            discussion: "The next start goes on where it ended, with or without it."
+        )
+    )
+    var follow = false
+
+    @Option(
+        help: ArgumentHelp("Seconds within which something new is committed (--follow).", valueName: "seconds")
+    )
+    var commitInterval: Double?
+
+    @Flag(
         help:
             "First migrate the store to the model, if that loses nothing (see importer migrate)."
     )
@@ -101,6 +114,18 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
             throw ValidationError("--replace-source excludes --again, --restart and --mirror")
         }
         if again && restart { throw ValidationError("--again and --restart exclude each other") }
+        for (option, isGiven) in [
+            ("--again", again), ("--restart", restart), ("--strip", strip), ("--dry-run", dryRun),
+            ("--keep-chunks", runArguments.keepChunks), ("--mirror", mirror.options != nil),
+        ] where follow && isGiven {
+            throw ValidationError("--follow and \(option) exclude each other")
+        }
+        if let commitInterval {
+            guard follow else { throw ValidationError("--commit-interval needs --follow") }
+            guard (0.001...86_400).contains(commitInterval) else {
+                throw ValidationError("--commit-interval: give seconds from 0.001 to 86400")
+            }
+        }
         if migrate && job.model == nil { throw ValidationError("--migrate needs --model") }
         if PostgreSQLAddress.isOne(into) {
             for (option, isGiven) in [
@@ -126,6 +151,8 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
         runOptions.again = again
         runOptions.replacesSources = replaceSource
         runOptions.restart = restart
+        runOptions.follows = follow
+        if let commitInterval { runOptions.commitInterval = .seconds(commitInterval) }
         runOptions.migrates = migrate
         runOptions.keepsUndo = undo
         var jobOptions = try job.options(isQuiet: output.progress.quiet)
@@ -146,7 +173,8 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
             sources: sources,
             others: others,
             output: output,
-            hasModel: job.model != nil
+            hasModel: job.model != nil,
+            follows: follow
         )
         guard serve else {
             try run.perform(pipeline)

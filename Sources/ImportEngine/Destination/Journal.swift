@@ -62,7 +62,9 @@ package protocol JournalReader {
     func marker(of job: StoredJob) throws -> Marker
 
     /// What is committed of one of a job's sources, by its index in the job.
-    func committed(of job: StoredJob, source: Int) throws -> CommittedSource
+    ///
+    /// - Parameter byte: where the first chunk that counts ends, or one that ends later.
+    func committed(of job: StoredJob, source: Int, after byte: Int64) throws -> CommittedSource
 
     /// Records read and rejected, of all entities.
     func recordCounts(of job: StoredJob) throws -> (read: Int64, rejected: Int64)
@@ -132,6 +134,11 @@ package protocol JournalReader {
 }
 
 extension JournalReader {
+    /// All that is committed of one of a job's sources.
+    package func committed(of job: StoredJob, source: Int) throws -> CommittedSource {
+        try committed(of: job, source: source, after: -1)
+    }
+
     package func presence(of job: StoredJob, entities: [String]?) throws -> JobPresence {
         try job.tables.isEmpty || job.tables.contains(where: hasTable) ? .whole : .gone
     }
@@ -198,6 +205,12 @@ package protocol Journal: JournalReader {
 
     /// Keeps what has become of sources of earlier jobs.
     func update(_ sources: [SourceUpdate]) throws
+
+    /// Makes a finished job a part of an earlier one, whose sources have grown, or which has more sources by that.
+    ///
+    /// - Parameter first: the earlier one's number; nothing was imported between them.
+    /// - Returns: false where what is kept of one of them is its own, and both stay.
+    func join(_ job: StoredJob, to first: Int64) throws -> Bool
 
     // MARK: Their states
 

@@ -44,6 +44,8 @@ public final class ImportProgress: Sendable {
         /// Splitting and importing.
         case importing
         case finishing
+        /// Waiting for what comes (``RunOptions/follows``).
+        case following
         case finished
     }
 
@@ -58,7 +60,25 @@ public final class ImportProgress: Sendable {
     }
 
     private struct State {
+        /// Of the round at hand, where the run follows its sources.
         var snapshot = Snapshot()
+        /// Of the rounds before it, where the run follows its sources; else nil.
+        var earlier: Snapshot?
+
+        var whole: Snapshot {
+            guard let earlier else { return snapshot }
+            var whole = snapshot
+            // It is finished when it is interrupted, and what is to come is not known.
+            (whole.totalBytes, whole.seconds) = (nil, nil)
+            if whole.phase == .finished { whole.phase = .following }
+            whole.splitBytes += earlier.splitBytes
+            whole.splitRecords += earlier.splitRecords
+            whole.importedBytes += earlier.importedBytes
+            whole.importedRecords += earlier.importedRecords
+            whole.rejects += earlier.rejects
+            return whole
+        }
+
         /// The number of changes of the snapshot.
         var changes = 0
         var waiting: [ObjectIdentifier: CheckedContinuation<Void, Never>] = [:]
@@ -70,7 +90,7 @@ public final class ImportProgress: Sendable {
     public init() {}
 
     /// The current progress.
-    public var snapshot: Snapshot { state.withLock { $0.snapshot } }
+    public var snapshot: Snapshot { state.withLock { $0.whole } }
 
     /// The snapshots from now on, as an asynchronous sequence: the current one at once, then one after each change, until the run has
     /// ended.
@@ -97,6 +117,16 @@ public final class ImportProgress: Sendable {
             return state.waiting
         }
         for continuation in waiting.values { continuation.resume() }
+    }
+
+    /// Begins a round of a run that follows its sources, whose counts come to those before it.
+    package func beginRound() {
+        state.withLock { state in
+            var next = Snapshot()
+            (next.phase, next.messages) = (.following, state.snapshot.messages)
+            state.earlier = state.earlier == nil ? Snapshot() : state.whole
+            state.snapshot = next
+        }
     }
 
     /// Notes how a run has ended.
@@ -138,7 +168,7 @@ public final class ImportProgress: Sendable {
             state.withLock { $0.waiting.removeValue(forKey: ObjectIdentifier(waiter)) }?.resume()
         }
         guard !Task.isCancelled else { return nil }
-        return state.withLock { ($0.snapshot, $0.changes) }
+        return state.withLock { ($0.whole, $0.changes) }
     }
 
     /// The snapshots of a run, as an asynchronous sequence.

@@ -52,11 +52,20 @@ extension JobResolver {
     ///
     /// - Throws: `ImportError`, also where a source has changed and its records cannot be merged.
     func knownSources(_ descriptions: [SourceDescription]) throws -> KnownSources {
-        let check = SourceCheck(opener: planner.opener, interruption: planner.interruption)
+        let check = SourceCheck(
+            opener: planner.opener,
+            interruption: planner.interruption,
+            beginnings: followed?.beginnings
+        )
         var parts: Set<String> = []
-        let known = try KnownSources(of: descriptions, in: store, journal, check, replaces: run.replacesSources) {
-            job,
-            source in
+        let known = try KnownSources(
+            of: descriptions,
+            in: store,
+            journal,
+            check,
+            replaces: run.replacesSources,
+            followed: followed
+        ) { job, source in
             let before = job.options
             let records = options.records.map(\.description)
             guard records.isEmpty || records == source.shape.paths else { return false }

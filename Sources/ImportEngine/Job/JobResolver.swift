@@ -38,6 +38,8 @@ package struct JobResolver {
     /// True if nothing may be made or changed.
     package let isPlanning: Bool
     package let journal: any JournalReader
+    /// The round of a run that follows its sources; nil for a run that ends with them.
+    package let followed: FollowedRun?
 
     package init(
         store: String,
@@ -46,7 +48,8 @@ package struct JobResolver {
         planner: JobPlanner,
         chunksBase: String,
         isPlanning: Bool,
-        journal: any JournalReader
+        journal: any JournalReader,
+        followed: FollowedRun? = nil
     ) {
         self.store = store
         self.options = options
@@ -55,6 +58,7 @@ package struct JobResolver {
         self.chunksBase = chunksBase
         self.isPlanning = isPlanning
         self.journal = journal
+        self.followed = followed
     }
 
     /// Where this run keeps its chunks.
@@ -71,8 +75,8 @@ package struct JobResolver {
     /// - Parameter arguments: sources, or a chunk directory.
     package func decide(importing arguments: [String]) throws -> Decision {
         try StoreIndexes(wanted: run.indexes).check(options.model)
-        let chunks = try ChunkSource.open(arguments)
-        let listing = try chunks == nil ? planner.list(arguments) : nil
+        let chunks = try followed == nil ? ChunkSource.open(arguments) : nil
+        let listing = try followed?.listing ?? (chunks == nil ? planner.list(arguments) : nil)
         let (descriptions, given) = (listing?.sources ?? chunks?.header.sources ?? [], listing?.given)
         func isSame(_ job: StoredJob) -> Bool {
             guard job.retry == nil, job.change == nil else { return false }
@@ -146,7 +150,7 @@ package struct JobResolver {
     private func nothing(_ last: StoredJob, _ known: KnownSources, isOneJob: Bool) throws -> Decision {
         try checkIndexes(of: last)
         let differences = differences(from: last, takesChunks: false)
-        if !differences.isEmpty {
+        if !differences.isEmpty, followed?.job == nil {
             planner.announce(
                 "it was imported \(Self.words(of: differences, in: last)): \(.again) imports it as it is given now"
             )

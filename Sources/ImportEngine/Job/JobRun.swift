@@ -62,7 +62,7 @@ package struct JobRun {
     package func go(_ phases: (JobRun) throws -> Void) throws -> ImportReport {
         do {
             try notingFailures(phases)
-            return try destination.close(after: job)
+            return try destination.close(after: context.followed?.join(job, journal) ?? job)
         } catch {
             destination.fail(job)
             throw error

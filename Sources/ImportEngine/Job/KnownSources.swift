@@ -31,6 +31,8 @@ package struct KnownSources {
 
     private let journal: any JournalReader
     private let check: SourceCheck
+    /// The round of a run that follows the sources; nil for a run that ends with them.
+    private let followed: FollowedRun?
 
     /// By source, in their order.
     private(set) var answers: [Answer]
@@ -53,6 +55,8 @@ package struct KnownSources {
     ///   - sources: in the order in which they were given.
     ///   - store: the store's name, for messages.
     ///   - replaces: whether what an earlier version of a source has brought is to go.
+    ///   - followed: the round of a run that follows the sources: what is as usual is not said then, and a file that was truncated has new
+    ///     records.
     ///   - isMeant: whether an import has brought of a source what this one would.
     /// - Throws: `ImportError`, also where a source has changed and its objects cannot be merged.
     init(
@@ -61,9 +65,10 @@ package struct KnownSources {
         _ journal: any JournalReader,
         _ check: SourceCheck,
         replaces: Bool,
+        followed: FollowedRun? = nil,
         isMeant: (StoredJob, StoredJob.Source) -> Bool
     ) throws {
-        (self.journal, self.check) = (journal, check)
+        (self.journal, self.check, self.followed) = (journal, check, followed)
         answers = sources.map { _ in .new }
         let known = try find(sources, isMeant)
         var others: [Int: Known] = [:]
@@ -86,7 +91,7 @@ package struct KnownSources {
             }
         }
         let moved = try findMoved(sources, &others, isMeant)
-        var (changed, merged, replaced) = ([SourceDescription](), [String](), [String]())
+        var (changed, merged, replaced, begun) = ([SourceDescription](), [String](), [String](), [String]())
         for (index, before) in others.sorted(by: { $0.key < $1.key }) {
             meet(before)
             if try !journal.committed(of: before.job, source: before.index).hasRows {
@@ -98,11 +103,15 @@ package struct KnownSources {
             } else if replaces {
                 answers[index] = .changed(replacing: before.job.id)
                 replaced.append(sources[index].displayName)
+            } else if try followed != nil && isWrittenAnew(sources[index], before) {
+                answers[index] = .changed(replacing: nil)
+                begun.append(sources[index].displayName)
             } else {
                 changed.append(sources[index])
             }
         }
         guard changed.isEmpty else { throw Self.haveChanged(changed, store) }
+        if followed?.job != nil { (untouched, same, grown) = ([], [], []) }
         if !untouched.isEmpty { lines.append("\(Self.list(untouched)) in already") }
         if !same.isEmpty { lines.append("\(Self.list(same, "has", "have")) not changed") }
         lines += moved.count > 5 ? ["\(moved.count.grouped) sources have moved, and are in already"] : moved
@@ -113,6 +122,9 @@ package struct KnownSources {
         }
         if !grown.isEmpty { lines.append("\(Self.list(grown, "has", "have")) grown: what is new is imported") }
         if !merged.isEmpty { lines.append("\(Self.list(merged, "has", "have")) changed: objects are merged") }
+        if !begun.isEmpty {
+            lines.append("\(Self.list(begun, "was", "were")) truncated or written anew: all of it is imported")
+        }
         if !replaced.isEmpty {
             lines.append("\(Self.list(replaced, "has", "have")) changed: the rows of the earlier version are replaced")
         }
@@ -169,7 +181,8 @@ package struct KnownSources {
         _ isMeant: (StoredJob, StoredJob.Source) -> Bool
     ) throws -> [Known] {
         guard job.isWholeImport, try !journal.isUndone(job.id) else { return [] }
-        return try job.sources.enumerated().compactMap { index, source in
+        // Where a file was truncated meanwhile, what came later is the newest.
+        return try job.sources.enumerated().reversed().compactMap { index, source in
             guard let path = source.description.path, isMeant(job, source) else { return nil }
             // One that is gone is found by its content alone.
             let key = source.description.key ?? "\(path)\n\(job.id)"
@@ -179,6 +192,8 @@ package struct KnownSources {
 
     /// What is in already is judged by what is there.
     private mutating func isThere(_ source: StoredJob.Source, _ job: StoredJob) throws -> Bool {
+        // A run knows what it has brought.
+        if followed?.job == job.id { return true }
         let key = ([String(job.id)] + source.entities).joined(separator: "\n")
         let presence = try presences[key] ?? journal.presence(of: job, entities: source.entities)
         presences[key] = presence
@@ -190,6 +205,15 @@ package struct KnownSources {
     private func compare(_ source: SourceDescription, _ before: Known) throws -> SourceCheck.Comparison? {
         if SourceCheck.isUntouched(source, since: before.source.description) { return nil }
         return try check.compare(source, with: before.job, source: before.index, journal)
+    }
+
+    /// True if a file is shorter than what was imported of it, or begins with another line.
+    private func isWrittenAnew(_ source: SourceDescription, _ before: Known) throws -> Bool {
+        let was = before.source.description
+        let end = try journal.committed(of: before.job, source: before.index).ranges.last?.endByte ?? 0
+        guard let size = source.plainSize, size >= end else { return true }
+        let now = try fingerprint(of: source)
+        return now.opening.map { $0 != was.opening } ?? (now.fingerprint != was.fingerprint)
     }
 
     // MARK: Moved

@@ -16,6 +16,8 @@ package struct RunContext: Sendable {
     package var textsHaveNUL: Bool?
     /// Told the number of a job that changes what is there, once it is begun or resumed in the store.
     package var onBeginning: @Sendable (Int64) -> Void = { _ in }
+    /// What it shares with other rounds, where it follows its sources; nil for none.
+    package var followed: FollowedRun?
 
     package init(
         store: String,

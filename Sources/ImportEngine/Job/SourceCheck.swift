@@ -7,18 +7,21 @@ import ImportSources
 package struct SourceCheck {
     package let opener: SourceOpener
     package let interruption: Interruption
+    /// What was read of sources a moment ago; nil where each is read from its beginning.
+    private let beginnings: ReadBeginnings?
 
-    package init(opener: SourceOpener, interruption: Interruption) {
+    package init(opener: SourceOpener, interruption: Interruption, beginnings: ReadBeginnings? = nil) {
         self.opener = opener
         self.interruption = interruption
+        self.beginnings = beginnings
     }
 
     /// True if all that the system notes of a file says that nothing has changed.
     ///
     /// A file of the same size and time that has another inode or was changed since is read again. So is one that was
-    /// described before these were noted.
+    /// described before these were noted, and one that had more than was read.
     package static func isUntouched(_ now: SourceDescription, since before: SourceDescription) -> Bool {
-        isAlike(now, before) && now.inode == before.inode && now.changed == before.changed
+        isAlike(now, before) && now.inode == before.inode && now.changed == before.changed && now.end == before.end
     }
 
     /// True if size and modification time are the same, which anybody can set.
@@ -48,15 +51,17 @@ package struct SourceCheck {
         _ journal: any JournalReader
     ) throws -> Comparison {
         let before = job.sources[index]
-        let committed = try journal.committed(of: job, source: index)
-        let stream = try opener.open(now.read(as: before.description), interruption: interruption)
+        let known = try beginnings?.known(of: now, as: before.description, opener, interruption)
+        let committed = try journal.committed(of: job, source: index, after: known?.end ?? -1)
+        let stream = try opener.open(now.read(as: before.description), at: known?.end ?? 0, interruption: interruption)
         var next: [UInt8] = [0]
         let beginning: Beginning
         do {
-            guard let found = try self.beginning(of: stream, before.description, committed.ranges) else {
+            guard let found = try self.beginning(of: stream, before.description, committed.ranges, known) else {
                 return .other
             }
             beginning = found
+            beginnings?.keep(found, of: now, as: before.description, opener, interruption)
             if committed.hasReachedLimit { return .same }
             guard try stream.read(into: &next) > 0 else { return .same }
             var following = next
@@ -79,7 +84,7 @@ package struct SourceCheck {
         // A header row was the first; what was to be skipped is passed.
         let isCounted = job.options.skip > 0 || before.shape.headers != nil
         if isCounted { end.recordsBefore = before.shape.paths.map { _ in 1 << 52 } }
-        return .longer(SourceDescription.EarlierPart(job: job.id, end: end, hash: beginning.hash))
+        return .longer(SourceDescription.EarlierPart(job: job.id, end: end, hash: beginning.whole.digest))
     }
 
     /// True if a source begins with all that a job has read of one, or has committed of it.
@@ -93,18 +98,19 @@ package struct SourceCheck {
         do {
             let before = job.sources[index].description
             let stream = try opener.open(now.read(as: before), interruption: interruption)
-            return try beginning(of: stream, before, ranges) != nil
+            return try beginning(of: stream, before, ranges, nil) != nil
         } catch let error as ImportError where error.code == .badInput {
             return false
         }
     }
 
     /// The bytes of a source up to where a job has read it.
-    private struct Beginning {
+    struct Beginning {
         let prefix: SourcePrefix
-        /// Of all of them.
-        let hash: String
+        /// Has read all of them.
+        let whole: XXH3Hasher
         let last: UInt8
+        var end: Int64 { prefix.byteOffset }
     }
 
     /// Reads as much of a source as was read of it before.
@@ -112,17 +118,26 @@ package struct SourceCheck {
     /// - Parameters:
     ///   - before: what it was.
     ///   - ranges: what a job has committed of it, after an earlier part.
+    ///   - known: what `stream` is behind, and what was read of that; nil where it is at the beginning.
     /// - Returns: nil where it is not the same.
-    private func beginning(of stream: SourceStream, _ before: SourceDescription, _ ranges: [HashedRange]) throws
-        -> Beginning?
-    {
+    private func beginning(
+        of stream: SourceStream,
+        _ before: SourceDescription,
+        _ ranges: [HashedRange],
+        _ known: Beginning?
+    ) throws -> Beginning? {
         var ranges = ranges
-        if let earlier = before.earlier {
+        if let earlier = before.earlier, known == nil {
             ranges.insert(HashedRange(firstByte: 0, endByte: earlier.end.byteOffset, hash: earlier.hash), at: 0)
         }
         let whole = XXH3Hasher()
-        let prefix = SourcePrefix(byteOffset: stream.offset, lineBreaks: 0, lineStart: 0)
-        var last = UInt8(ascii: "\n")
+        if let known { whole.copy(from: known.whole) }
+        let prefix = SourcePrefix(
+            byteOffset: stream.offset,
+            lineBreaks: known?.prefix.lineBreaks ?? 0,
+            lineStart: known?.prefix.lineStart ?? 0
+        )
+        var last = known?.last ?? UInt8(ascii: "\n")
         for range in ranges {
             prefix.resetHash()
             let isThere = try read(stream, upTo: range.endByte) { bytes in
@@ -132,7 +147,7 @@ package struct SourceCheck {
             }
             guard isThere, prefix.digest == range.hash else { return nil }
         }
-        return Beginning(prefix: prefix, hash: whole.digest, last: last)
+        return Beginning(prefix: prefix, whole: whole, last: last)
     }
 
     /// True if a source has the very bytes that a finished job has read of it.

@@ -74,6 +74,9 @@ final class PGJournal: PGJournalReader, Journal {
         )
     }
 
+    /// What is counted is a chunk's, and chunks have numbers in their job: each stays one.
+    func join(_ job: StoredJob, to first: Int64) -> Bool { false }
+
     func update(_ sources: [SourceUpdate]) throws {
         let updated = try updated(by: sources, jobs())
         try session.write { try save(updated, $0) }

@@ -2,16 +2,18 @@ import GRDB
 import ImportSources
 
 extension HashedRange {
-    /// The committed chunks of a source, in order.
-    package static func committed(_ database: Database, job: Int64, source: Int) throws -> [HashedRange] {
+    /// The committed chunks of a source that end after a byte, in order.
+    package static func committed(_ database: Database, job: Int64, source: Int, after byte: Int64 = -1) throws
+        -> [HashedRange]
+    {
         try BookkeepingRow.fetchAll(
             database,
             from: "_import_chunk",
             sql: """
                 SELECT DISTINCT first_byte, end_byte, source_hash FROM _import_chunk
-                WHERE job = ? AND source = ? AND is_complete ORDER BY first_byte
+                WHERE job = ? AND source = ? AND end_byte > ? AND is_complete ORDER BY first_byte
                 """,
-            arguments: [job, source]
+            arguments: [job, source, byte]
         ).map { try HashedRange($0) }
     }
 

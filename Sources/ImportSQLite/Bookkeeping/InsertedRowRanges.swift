@@ -12,6 +12,8 @@ package enum InsertedRowRanges {
     private static let table = "_import_addition"
     /// No commit inserts more.
     private static let mostRows: UInt64 = 1 << 32
+    /// More ranges than these are not joined.
+    private static let mostJoined = 1_000
 
     // MARK: Writing
 
@@ -35,6 +37,12 @@ package enum InsertedRowRanges {
     ) throws {
         let sorted = ranges.sorted { $0.lowerBound < $1.lowerBound }
         guard let last = sorted.last?.upperBound else { return }
+        try database.cachedStatement(
+            sql: "INSERT INTO \(table) (job, table_name, kind, last_rowid, ranges) VALUES (?, ?, 'rows', ?, ?)"
+        ).execute(arguments: [job, name, last, packed(sorted)])
+    }
+
+    private static func packed(_ sorted: [ClosedRange<Int64>]) -> Data {
         var numbers = LEB128Buffer()
         var end: Int64 = 0
         for range in sorted {
@@ -42,9 +50,49 @@ package enum InsertedRowRanges {
             numbers.append(UInt64(bitPattern: range.upperBound &- range.lowerBound))
             end = range.upperBound
         }
-        try database.cachedStatement(
-            sql: "INSERT INTO \(table) (job, table_name, kind, last_rowid, ranges) VALUES (?, ?, 'rows', ?, ?)"
-        ).execute(arguments: [job, name, last, Data(numbers.bytes)])
+        return Data(numbers.bytes)
+    }
+
+    /// Gives the rows of a job to an earlier one: those that follow on one another become one range.
+    static func join(_ job: Int64, to first: Int64, _ database: Database) throws {
+        let rows = try BookkeepingRow.fetchAll(
+            database,
+            from: table,
+            sql: "SELECT number, table_name, last_rowid, ranges FROM \(table) WHERE job = ? AND kind = 'rows' ORDER BY number",
+            arguments: [job]
+        )
+        for row in rows {
+            let (name, last) = (try row.text("table_name"), try row.rowID("last_rowid"))
+            let before = try BookkeepingRow.fetchOne(
+                database,
+                from: table,
+                sql: """
+                    SELECT number, job, kind, last_rowid, ranges FROM \(table)
+                    WHERE table_name = ? COLLATE NOCASE AND kind IN ('rows', 'end') AND number < ? ORDER BY number DESC LIMIT 1
+                    """,
+                arguments: [name, try row.number("number")]
+            )
+            guard let before, try before.number("job") == first, try before.text("kind") == "rows",
+                let known = try ranges(before.bytes("ranges")), known.count < mostJoined,
+                let added = try ranges(row.bytes("ranges")), added.count < mostJoined,
+                let end = known.last?.upperBound, let start = added.first?.lowerBound, start > end
+            else { continue }
+            var joined = known
+            for range in added {
+                if let last = joined.last, last.upperBound &+ 1 == range.lowerBound,
+                    UInt64(bitPattern: range.upperBound &- last.lowerBound) < mostRows
+                {
+                    joined[joined.count - 1] = last.lowerBound...range.upperBound
+                } else {
+                    joined.append(range)
+                }
+            }
+            try database.execute(
+                sql: "UPDATE \(table) SET last_rowid = ?, ranges = ? WHERE number = ?",
+                arguments: [last, packed(joined), try before.number("number")]
+            )
+            try database.execute(sql: "DELETE FROM \(table) WHERE number = ?", arguments: [try row.number("number")])
+        }
     }
 
     /// Notes where tables end, in the transaction that ends a job.

@@ -16,6 +16,8 @@ package final class SQLiteDestination: OrderedDestination, RecordDestination {
     private var made: StoreFile?
     private var session: StoreSession?
     package private(set) var isLost = false
+    /// True if other jobs follow, so that it stays in WAL mode.
+    package var isFollowed = false
     /// Finds rows by a predicate; nil where nobody asks for any.
     package var rowSelection: MirrorDeletion.RowSelection?
 
@@ -76,8 +78,8 @@ package final class SQLiteDestination: OrderedDestination, RecordDestination {
     }
 
     package func lock() throws {
-        lockFile = try StoreLock(store: path)
-        file = StoreFile(path)
+        if lockFile == nil { lockFile = try StoreLock(store: path) }
+        (file, made) = (StoreFile(path), nil)
     }
 
     package func unlock() { lockFile = nil }
@@ -163,7 +165,7 @@ package final class SQLiteDestination: OrderedDestination, RecordDestination {
     package func close(after job: StoredJob) throws -> ImportReport {
         try session?.file.check()
         let report = try report(of: job.id)
-        try session?.close(after: job)
+        if isFollowed { try session?.close(leavesWAL: false) } else { try session?.close(after: job) }
         return report
     }
 

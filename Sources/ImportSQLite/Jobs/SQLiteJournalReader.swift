@@ -84,14 +84,17 @@ extension SQLiteJournalReader {
         try readIfThere { try Marker($0, job: job.id) ?? Marker() } ?? Marker()
     }
 
-    package func committed(of job: StoredJob, source: Int) throws -> CommittedSource {
+    package func committed(of job: StoredJob, source: Int, after byte: Int64) throws -> CommittedSource {
         try readIfThere {
             var committed = CommittedSource(
-                ranges: try HashedRange.committed($0, job: job.id, source: source),
+                ranges: try HashedRange.committed($0, job: job.id, source: source, after: byte),
                 hasReachedLimit: try job.hasReachedLimit(ofSource: source, $0)
             )
             committed.hasRows =
-                try $0.count("_import_chunk", where: "job = \(job.id) AND source = \(source) AND inserted > 0") > 0
+                try $0.exists(
+                    "SELECT 1 FROM _import_chunk WHERE job = ? AND source = ? AND inserted > 0",
+                    [job.id, source]
+                )
             return committed
         } ?? CommittedSource(ranges: [], hasReachedLimit: false)
     }

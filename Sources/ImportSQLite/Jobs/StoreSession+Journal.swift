@@ -41,6 +41,8 @@ extension StoreSession: Journal {
 
     package func update(_ sources: [SourceUpdate]) throws { try write { try StoredJob.save(sources, $0) } }
 
+    package func join(_ job: StoredJob, to first: Int64) throws -> Bool { try write { try job.join(to: first, $0) } }
+
     package func resume(_ job: StoredJob, building indexes: StoreIndexes) throws -> StoreIndexes {
         try write { database in
             let before = try StoreIndexes(of: job, database)

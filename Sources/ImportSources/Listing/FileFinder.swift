@@ -6,6 +6,8 @@ struct FileFinder {
     let interruption: Interruption
     /// What folders have that is no source.
     private(set) var leftOut = LeftOutFiles()
+    /// The folders that were looked into.
+    private(set) var folders: [String] = []
     private let reader = FolderReader()
     private var found: [FolderReader.Entry] = []
 
@@ -25,6 +27,7 @@ struct FileFinder {
 
     private mutating func walk(_ folder: String, below path: String) throws {
         try interruption.check()
+        folders.append(folder)
         for entry in try reader.entries(of: folder).sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) })
         {
             let name = path.isEmpty ? entry.name : "\(path)/\(entry.name)"
@@ -80,6 +83,7 @@ struct FileFinder {
             return try match(rest, in: next, below: "")
         }
         try interruption.check()
+        folders.append(folder.isEmpty ? "." : folder)
         if step == .anyFolders, !rest.isEmpty { try match(rest, in: folder, below: path) }
         for entry in try reader.entries(of: folder) where step.matches(entry.name) {
             let name = path.isEmpty ? entry.name : "\(path)/\(entry.name)"

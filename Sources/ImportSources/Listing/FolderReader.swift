@@ -15,6 +15,8 @@ struct FolderReader {
         let isBroken: Bool
         /// In bytes.
         let size: Int64
+        /// Its number on its disk (`st_ino`); nil where it leads nowhere.
+        let inode: UInt64?
     }
 
     /// The path of something in a folder.
@@ -62,7 +64,8 @@ struct FolderReader {
             isFile: kind == S_IFREG,
             isLink: isLink,
             isBroken: isLink && !leadsSomewhere,
-            size: leadsSomewhere ? Int64(status.st_size) : 0
+            size: leadsSomewhere ? Int64(status.st_size) : 0,
+            inode: leadsSomewhere ? UInt64(status.st_ino) : nil
         )
     }
 }

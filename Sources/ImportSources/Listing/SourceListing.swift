@@ -5,12 +5,15 @@ package struct SourceListing: Sendable {
     package private(set) var sources: [SourceDescription] = []
     /// The arguments with absolute paths, where folders or patterns are among them; else nil.
     package private(set) var given: [String]?
+    /// The folders that were looked into.
+    package private(set) var folders: [String] = []
 
     /// Lists the sources of arguments.
     ///
     /// - Parameters:
     ///   - arguments: paths, patterns, or `-`.
     ///   - selection: which files of folders, patterns and archives are sources.
+    ///   - known: gives the source at a path, where what is known of it still holds.
     ///   - announce: told what is left out, in words.
     /// - Throws: `ImportError` with `.noInput` when something is not there or may not be read, or nothing is a source.
     package init(
@@ -18,6 +21,7 @@ package struct SourceListing: Sendable {
         _ selection: SourceSelection,
         _ opener: SourceOpener,
         _ interruption: Interruption,
+        known: (String) -> SourceDescription? = { _ in nil },
         _ announce: (MessageText) -> Void
     ) throws {
         var hasMany = false
@@ -41,8 +45,13 @@ package struct SourceListing: Sendable {
             case .pattern(let pattern): paths = try finder.files(matching: pattern)
             }
             if !finder.leftOut.isEmpty { announce("\(argument.shownPath): \(finder.leftOut.words)") }
+            folders += finder.folders
             for path in paths {
                 try interruption.check()
+                if let source = known(path) {
+                    sources.append(source)
+                    continue
+                }
                 sources += try opener.describe(path, selection, interruption: interruption, announce: announce)
             }
             switch source {
@@ -51,14 +60,22 @@ package struct SourceListing: Sendable {
             }
         }
         guard hasMany else { return }
-        given = arguments.map { argument in
-            if case .stream = ImportSource(argument) { return argument }
-            let path = Self.plain(argument)
-            return path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
-        }
+        given = Self.absolute(arguments)
         // What a folder has and what is given by itself is one source.
         var seen: Set<String> = []
         sources = sources.filter { $0.key.map { seen.insert($0).inserted } ?? true }
+    }
+
+    /// The sources that were found before, by arguments of which one is a folder or a pattern.
+    package init(_ sources: [SourceDescription], given: [String]?) { (self.sources, self.given) = (sources, given) }
+
+    /// Arguments with absolute paths.
+    package static func absolute(_ arguments: [String]) -> [String] {
+        arguments.map { argument in
+            if case .stream = ImportSource(argument) { return argument }
+            let path = plain(argument)
+            return path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        }
     }
 
     /// Says how the texts of all sources are encoded; nil to judge each by its first bytes.

@@ -24,6 +24,14 @@ public struct RunOptions: Sendable, Hashable {
     public var replacesSources: Bool
     /// True if an interrupted job is restarted.
     public var restart: Bool
+    /// True if the import goes on after what is there: files that are added and what files have grown by are imported as they come, until
+    /// it is interrupted.
+    ///
+    /// All that is imported meanwhile is one job, which is finished whenever nothing is left to be imported. A source in which something
+    /// is wrong does not end it (``BadSourcePolicy/skip``).
+    public var follows: Bool
+    /// The time within which something new is committed, from one millisecond to a day, if the import follows its sources.
+    public var commitInterval: Duration
     /// SQLite's `synchronous` while importing.
     public var durability: Durability
     /// Indexes to build at the end, each by its attributes.
@@ -58,6 +66,8 @@ public struct RunOptions: Sendable, Hashable {
         again: Bool = false,
         replacesSources: Bool = false,
         restart: Bool = false,
+        follows: Bool = false,
+        commitInterval: Duration = .seconds(1),
         durability: Durability = .normal,
         indexes: [[String]] = [],
         migrates: Bool = false,
@@ -71,6 +81,8 @@ public struct RunOptions: Sendable, Hashable {
         self.again = again
         self.replacesSources = replacesSources
         self.restart = restart
+        self.follows = follows
+        self.commitInterval = commitInterval
         self.durability = durability
         self.indexes = indexes
         self.migrates = migrates
@@ -84,6 +96,13 @@ public struct RunOptions: Sendable, Hashable {
         try ImportError.check("workers", workers, 1...Self.mostWorkers)
         try ImportError.check("chunkSize", chunkSize, 1...Self.mostChunkBytes)
         try ImportError.check("commitEvery", commitEvery, 1...(.max))
+        guard (.milliseconds(1)...(.seconds(86_400))).contains(commitInterval) else {
+            throw ImportError(
+                .optionInvalid,
+                "the commitInterval of run options is not from a millisecond to a day",
+                advice: "Give one that is."
+            )
+        }
         guard indexes.allSatisfy({ !$0.isEmpty }) else {
             throw ImportError(.optionInvalid, "an index of indexes has no attributes", advice: "Name at least one.")
         }

@@ -29,6 +29,8 @@ package struct SourceDescription: Sendable, Hashable, Codable {
     package var form: SourceForm?
     /// What an earlier job has imported of it, where this one goes on; nil for nothing.
     package var earlier: EarlierPart?
+    /// Where reading ends, in bytes: behind the last whole line of a file that may still be written; nil for the file's end.
+    package var end: Int64?
     /// True if its file is gone, and what is at its path now was found to be another source; else nil.
     package var isGone: Bool?
     /// The job that has imported an earlier version of it, whose rows go when this one is imported; nil for none.
@@ -119,7 +121,7 @@ package struct SourceDescription: Sendable, Hashable, Codable {
             fingerprint: fingerprint
         )
         (located.opening, located.encoding, located.form) = (opening, encoding, form)
-        (located.earlier, located.replaces) = (earlier, replaces)
+        (located.earlier, located.replaces, located.end) = (earlier, replaces, end)
         return located
     }
 
@@ -147,7 +149,7 @@ package struct SourceDescription: Sendable, Hashable, Codable {
 
     /// How many bytes of it are to be read, where that is known before they are.
     package var plainSize: Int64? {
-        isCompressed || encoding != nil || form != nil ? nil : size.map { max(0, $0 - (earlier?.end.byteOffset ?? 0)) }
+        isCompressed || encoding != nil || form != nil ? nil : (end ?? size).map { max(0, $0 - (earlier?.end.byteOffset ?? 0)) }
     }
 }
 

@@ -81,8 +81,17 @@ package struct SourceOpener: Sendable {
             throw ImportError(.archiveMemberNotFound, at: source.name, "the archive no longer has this member")
         }
         (now.name, now.fingerprint, now.encoding) = (source.name, source.fingerprint, source.encoding)
-        now.form = source.form
+        (now.form, now.end) = (source.form, source.end)
         (now.opening, now.earlier, now.replaces) = (source.opening, source.earlier, source.replaces)
+        return now
+    }
+
+    /// A file that was described before, with what the system notes of it now; nil where it is no file any more.
+    func look(again source: SourceDescription, at path: String) -> SourceDescription? {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        var now = SourceDescription.file(path, status, member: source.member, isCompressed: source.isCompressed)
+        (now.name, now.encoding) = (source.name, source.encoding)
         return now
     }
 
@@ -193,13 +202,15 @@ package struct SourceOpener: Sendable {
         }
         guard source.encoding == nil, source.form == nil, SourceEncoding(head: head) == .utf8 else {
             _ = file.seek(0, SEEK_SET)
-            return try readFromBeginning(file, source, to: offset, interruption)
+            let stream: any ByteStream = source.end.map { LimitedStream(file, count: $0) } ?? file
+            return try readFromBeginning(stream, source, to: offset, interruption)
         }
-        guard let size = file.seek(0, SEEK_END) else { throw ImportError.cannotRead(source.name, errno: errno) }
+        guard let whole = file.seek(0, SEEK_END) else { throw ImportError.cannotRead(source.name, errno: errno) }
+        let size = min(whole, source.end ?? whole)
         let start = min(offset, size)
         _ = file.seek(start, SEEK_SET)
         return try SourceStream(
-            file,
+            source.end == nil ? file : LimitedStream(file, count: size - start),
             from: start,
             at: offset,
             totalBytes: size,
@@ -282,7 +293,7 @@ extension SourceDescription {
     }
 
     /// The path without symbolic links (`realpath(3)`), so that it means the same file from wherever it is named.
-    private static func absolutePath(_ path: String) -> String {
+    package static func absolutePath(_ path: String) -> String {
         guard let resolved = realpath(path, nil) else { return path }
         defer { free(resolved) }
         return String(cString: resolved)

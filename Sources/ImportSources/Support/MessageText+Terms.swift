@@ -48,6 +48,7 @@ extension MessageText {
         case again
         case replacesSources
         case restart
+        case follows
         case indexes
         /// The directory that a split writes its chunks to.
         case splitDirectory

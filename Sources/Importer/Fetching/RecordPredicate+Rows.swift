@@ -1,6 +1,7 @@
 import GRDB
 import ImportEngine
 import ImportModel
+import ImportSQLite
 import ImportSources
 
 extension RecordPredicate {

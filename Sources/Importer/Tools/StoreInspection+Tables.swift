@@ -1,4 +1,5 @@
 import GRDB
+import ImportSQLite
 import ImportEngine
 import ImportSources
 

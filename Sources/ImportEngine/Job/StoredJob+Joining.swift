@@ -1,0 +1,30 @@
+import ImportSources
+
+extension StoredJob {
+    /// The sources of this job and of a later one, which becomes a part of it.
+    ///
+    /// - Parameter end: gives where that ends which is committed of one of this job's sources.
+    /// - Returns: those of both: one that has grown is longer, others come behind; and the places of the later one's among them.
+    package func sources(
+        with later: StoredJob,
+        endingAt end: (Int) throws -> Int64?
+    ) rethrows -> (all: [Source], places: [Int]) {
+        var all = sources
+        let places = try later.sources.map { source in
+            let key = source.description.key
+            let known = key.flatMap { key in sources.lastIndex { $0.description.key == key } }
+            if let known {
+                if let earlier = source.description.earlier, earlier.job == id, try end(known) == earlier.end.byteOffset {
+                    all[known].description = source.description
+                    all[known].description.earlier = sources[known].description.earlier
+                    return known
+                }
+                // What was at its path is not there any more.
+                all[known].description.isGone = true
+            }
+            all.append(source)
+            return all.count - 1
+        }
+        return (all, places)
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import ImportEngine
+import ImportModel
+import ImportSQLite
+import ImportSources
+
+/// An import that goes on with what comes, one round after the other: each imports what is new by then, as the next call would.
+extension ImportPipeline {
+    /// Imports what is there and what comes, until it is interrupted.
+    ///
+    /// - Throws: `ImportError`: that of the interruption, or of a store that cannot be written.
+    func follow(into destination: some RecordDestination) throws -> Outcome {
+        let sources = try followedSources()
+        let run = FollowedRun(SourceListing([], given: nil))
+        defer {
+            destination.tidyUp()
+            destination.unlock()
+        }
+        // Those who read the store while it is followed are never waited for.
+        (destination as? SQLiteDestination)?.isFollowed = true
+        try destination.check()
+        try destination.lock()
+        while true {
+            let new = try sources.next()
+            if !new.isEmpty {
+                progress.beginRound()
+                try round(new, run, into: destination)
+                sources.take(new)
+            }
+            progress.update { $0.phase = .following }
+            try sources.wait()
+        }
+    }
+
+    private func followedSources() throws -> FollowedSources {
+        guard case .sources(let arguments, let job) = request else {
+            throw ImportError(.optionsConflict, at: store, "\(.follows) is for an import of sources", advice: "Leave it out.")
+        }
+        let limits: [(MessageText, Bool)] = [
+            ("\(.mirror)", job.mirror != nil), ("\(.again)", runOptions.again), ("\(.restart)", runOptions.restart),
+            ("\(.limit)", job.limit != nil), ("\(.skip)", job.skip > 0), ("\(.maxErrors)", job.maxErrors != nil),
+        ]
+        for (option, isGiven) in limits where isGiven {
+            throw ImportError(
+                .optionsConflict,
+                at: store,
+                "\(.follows) excludes \(option): what comes has no end",
+                advice: "Leave one of them out."
+            )
+        }
+        try job.check()
+        try runOptions.check()
+        return try FollowedSources(
+            arguments,
+            SourceSelection(job),
+            encoding: job.encoding,
+            every: runOptions.commitInterval,
+            opener,
+            interruption
+        ) { [progress] text in progress.update { $0.messages.append(text) } }
+    }
+
+    /// Imports what is new of the sources.
+    ///
+    /// Where one of them cannot be imported, the others are, and that is said.
+    private func round(_ new: [SourceDescription], _ run: FollowedRun, into destination: some RecordDestination) throws {
+        guard case .sources(let arguments, _) = request else { return }
+        do {
+            var hasMore = true
+            while hasMore {
+                run.listing = SourceListing(new, given: SourceListing.absolute(arguments))
+                (_, hasMore) = try importOnce(into: destination, run)
+            }
+        } catch let error as ImportError
+            where error.code == .badInput || error.code == .noInput || error.code == .usage && run.job != nil
+        {
+            // A job that is not finished stands in the way of the next round.
+            guard try destination.read({ try $0.unfinishedJobs().isEmpty }) else { throw error }
+            guard new.count > 1 else {
+                // It is imported when it changes, as far as it can be by then.
+                return progress.update { $0.messages.append("\(error.text)") }
+            }
+            for source in new { try round([source], run, into: destination) }
+        }
+    }
+}

@@ -11,6 +11,7 @@ import traceback
 import calls
 import chunks
 import documents
+import follow
 import graphs
 import kept
 import lines
@@ -21,7 +22,7 @@ import predicates
 import stores
 from case import Case, Found
 
-TARGETS = {module.__name__: module for module in (documents, lines, chunks, stores, predicates, graphs, kept, calls, plain, odd, nights)}
+TARGETS = {module.__name__: module for module in (documents, lines, chunks, stores, predicates, graphs, kept, calls, plain, odd, nights, follow)}
 
 
 def options():

@@ -24,6 +24,11 @@ package struct JobPlanner {
         self.announce = announce
     }
 
+    /// The same, and nothing is said.
+    var silent: JobPlanner {
+        JobPlanner(options: options, opener: opener, interruption: interruption) { _ in }
+    }
+
     /// What was planned, with the stream of standard input as far as it was read.
     package struct Plan {
         package let sources: [StoredJob.Source]

@@ -166,6 +166,8 @@ extension JobResolver {
         var open: [Int: SourceStream] = [:]
         if !new.isEmpty {
             do {
+                // Where records are is said of what is there first.
+                let planner = followed?.job == nil ? planner : planner.silent
                 let plan = try planner.plan(new, beside: known.entities) { try self.known(of: $0, excluding: nil) }
                 sources += zip(places, plan.sources).map { ($0, $1) }
                 for (index, stream) in plan.open { open[places[index]] = stream }

@@ -149,7 +149,8 @@ package struct JobResolver {
     /// Nothing is to be imported: all of it is in.
     private func nothing(_ last: StoredJob, _ known: KnownSources, isOneJob: Bool) throws -> Decision {
         try checkIndexes(of: last)
-        let differences = differences(from: last, takesChunks: false)
+        // What becomes of a source in which something is wrong says nothing of those that are in.
+        let differences = differences(from: last, takesChunks: false).filter { $0 != .onBadSource }
         if !differences.isEmpty, followed?.job == nil {
             planner.announce(
                 "it was imported \(Self.words(of: differences, in: last)): \(.again) imports it as it is given now"

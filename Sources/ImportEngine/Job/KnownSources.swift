@@ -104,7 +104,9 @@ package struct KnownSources {
                 answers[index] = .changed(replacing: before.job.id)
                 replaced.append(sources[index].displayName)
             } else if try followed != nil && isWrittenAnew(sources[index], before) {
+                // What it had before may come to light under another name.
                 answers[index] = .changed(replacing: nil)
+                updates.append(SourceUpdate(key: before.key, job: before.job.id, now: nil))
                 begun.append(sources[index].displayName)
             } else {
                 changed.append(sources[index])

@@ -23,8 +23,8 @@ package final class FollowedSources {
     /// The sources as they were when they were taken last.
     private var taken: [String: SourceDescription] = [:]
     private var archives: Set<String> = []
-    /// The paths of files that were taken under other names.
-    private var renamed: Set<String> = []
+    /// Files that were taken under other names: their names by their paths.
+    private var renamed: [String: String] = [:]
     /// Since when files are as they are now, where that is not long ago.
     private var resting: [String: (file: SourceDescription, since: ContinuousClock.Instant)] = [:]
     private var closed: Set<String> = []
@@ -196,21 +196,26 @@ package final class FollowedSources {
 
     /// Finds files of lines that have other names by now: what they have grown by before that is not lost.
     private func findRenamed(_ folders: inout Set<String>) {
-        var wanted: [String: Set<UInt64>] = [:]
+        var wanted: [String: [UInt64: String]] = [:]
         for (key, before) in taken where before.member == nil && current[key]?.inode != before.inode {
             guard let path = before.path, let inode = before.inode else { continue }
-            wanted[URL(filePath: path).deletingLastPathComponent().path, default: []].insert(inode)
+            wanted[URL(filePath: path).deletingLastPathComponent().path, default: [:]][inode] = before.name
         }
         for (folder, inodes) in wanted {
             for entry in (try? FolderReader().entries(of: folder)) ?? [] where entry.isFile && !entry.isLink {
-                if let inode = entry.inode, inodes.contains(inode) { renamed.insert(entry.path) }
+                guard let name = entry.inode.flatMap({ inodes[$0] }) else { continue }
+                // It is called as it would be if it were given as the other one was.
+                let end = name.lastIndex(of: "/").map { name.index(after: $0) } ?? name.startIndex
+                renamed[entry.path] = name[..<end] + entry.name
             }
         }
-        for path in renamed where current[path] == nil {
-            if let source = (try? opener.describe(path, interruption: interruption))?.first, source.member == nil {
+        for (path, name) in renamed where current[path] == nil {
+            let found = (try? opener.describe(path, interruption: interruption))?.first { $0.member == nil }
+            if var source = found {
+                source.name = name
                 add(source, to: &folders)
             } else {
-                renamed.remove(path)
+                renamed[path] = nil
             }
         }
     }

@@ -128,10 +128,11 @@ extension StoreInspection {
                 """,
             arguments: [job.id]
         )
-        var records: Int64 = 0
         var source = 0
         var end: Int64?
         var fault: String?
+        // Of a source that is followed, records of others may be between those of two chunks.
+        var numbers: [(first: Int64, records: Int64, chunk: String)] = []
         for (index, row) in chunks.enumerated() {
             if try row.index("source") != source {
                 source = try row.index("source")
@@ -141,15 +142,22 @@ extension StoreInspection {
             if let end, end != firstByte {
                 fault = fault ?? "source \(source): a chunk ends at \(end) and the next begins at \(firstByte)"
             }
-            let next = records.addingClamped(1)
-            if try row.number("first_ordinal") != next {
-                fault = fault ?? "source \(source): the chunk at \(firstByte) does not begin with record \(next)"
-            }
+            numbers.append(
+                (
+                    try row.number("first_ordinal"), try row.number("records"),
+                    "source \(source): the chunk at \(firstByte)"
+                )
+            )
             if try !row.flag("is_complete"), index < chunks.count - 1 {
                 fault = fault ?? "source \(source): the chunk at \(firstByte) is not complete"
             }
-            records = records.addingClamped(try row.number("records"))
             end = try row.number("end_byte")
+        }
+        var records: Int64 = 0
+        for (first, count, chunk) in numbers.sorted(by: { ($0.first, $0.records) < ($1.first, $1.records) }) {
+            let next = records.addingClamped(1)
+            if first != next { fault = fault ?? "\(chunk) does not begin with record \(next)" }
+            records = records.addingClamped(count)
         }
         return (records, fault)
     }

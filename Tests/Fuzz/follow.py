@@ -65,14 +65,14 @@ class Folder(nights.Folder):
                 file.write("".join(self.files[name]).encode())
             self.night()
 
-    def rows(self):
+    def rows(self, table="log", column="n"):
         if not os.path.exists(self.case.path("s.sqlite")):
             return []
         database = sqlite3.connect(f"file:{self.case.path('s.sqlite')}?mode=ro", uri=True, timeout=MOST_SECONDS)
         try:
-            if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'log'").fetchall():
+            if not database.execute("SELECT 1 FROM sqlite_master WHERE name = ?", [table]).fetchall():
                 return []
-            return [row[0] for row in database.execute("SELECT n FROM log")]
+            return [row[0] for row in database.execute(f"SELECT {column} FROM {table}")]
         finally:
             database.close()
 
@@ -88,7 +88,8 @@ class Folder(nights.Folder):
         self.seen |= lines
         end = time.monotonic() + MOST_SECONDS
         self.note("wait for all lines")
-        while not self.seen <= set(self.rows()):
+        # A job that was killed is finished first: what is truncated before that cannot be told from what is damaged.
+        while not self.seen <= set(self.rows()) or set(self.rows("_import_job", "state")) - {"finished"}:
             if self.process.poll() is not None:
                 raise Found(f"ended with {self.process.returncode}: {self.said()}")
             if time.monotonic() > end:

@@ -63,8 +63,8 @@ package protocol JournalReader {
 
     /// What is committed of one of a job's sources, by its index in the job.
     ///
-    /// - Parameter byte: where the first chunk that counts ends, or one that ends later.
-    func committed(of job: StoredJob, source: Int, after byte: Int64) throws -> CommittedSource
+    /// - Parameter byte: where the first chunk that counts begins, or one that begins later.
+    func committed(of job: StoredJob, source: Int, from byte: Int64) throws -> CommittedSource
 
     /// Records read and rejected, of all entities.
     func recordCounts(of job: StoredJob) throws -> (read: Int64, rejected: Int64)
@@ -136,7 +136,7 @@ package protocol JournalReader {
 extension JournalReader {
     /// All that is committed of one of a job's sources.
     package func committed(of job: StoredJob, source: Int) throws -> CommittedSource {
-        try committed(of: job, source: source, after: -1)
+        try committed(of: job, source: source, from: 0)
     }
 
     package func presence(of job: StoredJob, entities: [String]?) throws -> JobPresence {

@@ -52,7 +52,7 @@ package struct SourceCheck {
     ) throws -> Comparison {
         let before = job.sources[index]
         let known = try beginnings?.known(of: now, as: before.description, opener, interruption)
-        let committed = try journal.committed(of: job, source: index, after: known?.end ?? -1)
+        let committed = try journal.committed(of: job, source: index, from: known?.end ?? 0)
         let stream = try opener.open(now.read(as: before.description), at: known?.end ?? 0, interruption: interruption)
         var next: [UInt8] = [0]
         let beginning: Beginning

@@ -1,6 +1,21 @@
+import ImportModel
 import ImportSources
 
 extension StoredJob {
+    /// The model of this job and of a later one, which becomes a part of it: the later one's, and the entities that only this one has
+    /// in their places.
+    package func model(with later: StoredJob) -> ModelDescription? {
+        guard let model, let new = later.model, model != new else { return later.model }
+        var joined = new
+        joined.entities = model.entities.map { entity in
+            new.entities.first { $0.name.hasSameBytes(as: entity.name) } ?? entity
+        }
+        joined.entities += new.entities.filter { entity in
+            !model.entities.contains { $0.name.hasSameBytes(as: entity.name) }
+        }
+        return joined
+    }
+
     /// The sources of this job and of a later one, which becomes a part of it.
     ///
     /// - Parameter end: gives where that ends which is committed of one of this job's sources.

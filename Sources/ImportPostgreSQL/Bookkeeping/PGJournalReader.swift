@@ -75,7 +75,7 @@ class PGJournalReader: JournalReader {
         } ?? Marker()
     }
 
-    func committed(of job: StoredJob, source: Int, after byte: Int64) throws -> CommittedSource {
+    func committed(of job: StoredJob, source: Int, from byte: Int64) throws -> CommittedSource {
         let found = try readIfThere { connection in
             let rows = try connection.execute(
                 """
@@ -89,7 +89,7 @@ class PGJournalReader: JournalReader {
             )
             let ranges = try rows.map {
                 HashedRange(firstByte: try $0.integer(0), endByte: try $0.integer(1), hash: try $0.text(2))
-            }.filter { $0.endByte > byte }
+            }.filter { $0.firstByte >= byte }
             let records = try rows.reduce(Int64(0)) { try $0 + $1.integer(3) }
             let paths = job.sources.indices.contains(source) ? job.sources[source].shape.paths.count : 1
             let isReached = SplitLimits(job.options).isReached(records: records, paths: paths)

@@ -2,8 +2,8 @@ import GRDB
 import ImportSources
 
 extension HashedRange {
-    /// The committed chunks of a source that end after a byte, in order.
-    package static func committed(_ database: Database, job: Int64, source: Int, after byte: Int64 = -1) throws
+    /// The committed chunks of a source that begin at a byte or behind it, in order.
+    package static func committed(_ database: Database, job: Int64, source: Int, from byte: Int64 = 0) throws
         -> [HashedRange]
     {
         try BookkeepingRow.fetchAll(
@@ -11,7 +11,7 @@ extension HashedRange {
             from: "_import_chunk",
             sql: """
                 SELECT DISTINCT first_byte, end_byte, source_hash FROM _import_chunk
-                WHERE job = ? AND source = ? AND end_byte > ? AND is_complete ORDER BY first_byte
+                WHERE job = ? AND source = ? AND first_byte >= ? AND is_complete ORDER BY first_byte
                 """,
             arguments: [job, source, byte]
         ).map { try HashedRange($0) }

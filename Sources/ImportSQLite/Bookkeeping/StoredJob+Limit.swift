@@ -7,6 +7,7 @@ extension StoredJob {
     ///
     /// - Parameter index: the source's index in the job.
     package func hasReachedLimit(ofSource index: Int, _ database: Database) throws -> Bool {
+        guard options.limit != nil else { return false }
         let records = try Int64.fetchOne(
             database,
             sql: "SELECT sum(records) FROM _import_chunk WHERE job = ? AND source = ?",

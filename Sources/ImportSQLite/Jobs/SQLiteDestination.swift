@@ -9,6 +9,8 @@ package final class SQLiteDestination: OrderedDestination, RecordDestination {
     private let path: String
     private let durability: RunOptions.Durability
     private let interruption: Interruption
+    /// Of the session at hand, which leaves nothing behind in the other one.
+    private var sessionInterruption = Interruption()
     private var lockFile: StoreLock?
     /// The file that was found; nil where the store is to be made.
     private var file: StoreFile?
@@ -127,6 +129,7 @@ package final class SQLiteDestination: OrderedDestination, RecordDestination {
     package func open(for bytes: Int64?) throws -> any Journal {
         let keepsWAL = try keepsWAL
         if file == nil { made = try StoreFile.made(path) }
+        sessionInterruption = interruption.child()
         do {
             let session = try StoreSession(
                 path,
@@ -134,7 +137,7 @@ package final class SQLiteDestination: OrderedDestination, RecordDestination {
                 keepsWAL: keepsWAL,
                 durability: durability,
                 pageSize: bytes.map { $0 < Self.smallSources } == true ? 4096 : 16384,
-                interruption
+                sessionInterruption
             )
             session.rowSelection = rowSelection
             self.session = session

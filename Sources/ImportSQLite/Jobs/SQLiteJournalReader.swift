@@ -84,10 +84,10 @@ extension SQLiteJournalReader {
         try readIfThere { try Marker($0, job: job.id) ?? Marker() } ?? Marker()
     }
 
-    package func committed(of job: StoredJob, source: Int, after byte: Int64) throws -> CommittedSource {
+    package func committed(of job: StoredJob, source: Int, from byte: Int64) throws -> CommittedSource {
         try readIfThere {
             var committed = CommittedSource(
-                ranges: try HashedRange.committed($0, job: job.id, source: source, after: byte),
+                ranges: try HashedRange.committed($0, job: job.id, source: source, from: byte),
                 hasReachedLimit: try job.hasReachedLimit(ofSource: source, $0)
             )
             committed.hasRows =

@@ -28,14 +28,21 @@ extension StoredJob {
         let isOwn = try Self.own.map { "_import_\($0)" }.contains {
             try database.hasTable($0) && database.exists("SELECT 1 FROM \($0) WHERE job IN (?, ?)", [first, id])
         }
-        guard isAlike, !isOwn else { return false }
-        let sources = try joinSources(to: first, database)
-        let entities = try joinEntities(to: first, database)
+        guard isAlike, !isOwn, let earlier = try StoredJob.find(first, database),
+            let later = try StoredJob.find(id, database), let model = later.model,
+            let joined = earlier.model(with: later)
+        else { return false }
+        let sources = try later.joinSources(to: earlier, database)
+        let entities = model.entities.map { entity in
+            joined.entities.firstIndex { $0.name.hasSameBytes(as: entity.name) }
+        }
+        try joinEntities(entities, to: first, database)
         try InsertedRowRanges.join(id, to: first, database)
         let given: [String: (any DatabaseValueConvertible)?] = [
             "first": first, "job": id, "sources": try BookkeepingJSON.encode(sources),
             "entities": try BookkeepingJSON.encode(entities),
             "records": try Marker(database, job: first)?.recordOrdinal ?? 0,
+            "model": try StoredJob.document(of: joined, database),
         ]
         for sql in Self.joining {
             guard let table = sql.split(separator: " ").first(where: { $0.hasPrefix("_import_") }),
@@ -50,12 +57,14 @@ extension StoredJob {
     /// Adds the sources.
     ///
     /// - Returns: the places of the job's sources in the other one.
-    private func joinSources(to first: Int64, _ database: Database) throws -> [Int] {
-        guard let earlier = try StoredJob.find(first, database) else { return [] }
+    private func joinSources(to earlier: StoredJob, _ database: Database) throws -> [Int] {
+        let first = earlier.id
         let (all, places) = try earlier.sources(with: self) { place in
             try Int64.fetchOne(
                 database,
-                sql: "SELECT max(end_byte) FROM _import_chunk WHERE job = ? AND source = ?",
+                sql: """
+                    SELECT end_byte FROM _import_chunk WHERE job = ? AND source = ? ORDER BY first_byte DESC LIMIT 1
+                    """,
                 arguments: [first, place]
             )
         }
@@ -83,59 +92,54 @@ extension StoredJob {
 
     /// Adds the entities, and what was counted of them.
     ///
-    /// - Returns: the places of the job's entities in the other one.
-    private func joinEntities(to first: Int64, _ database: Database) throws -> [Int] {
+    /// - Parameter places: the places of the job's entities in the other one.
+    private func joinEntities(_ places: [Int?], to first: Int64, _ database: Database) throws {
         let sums = Self.counts.map { "\($0) = one.\($0) + other.\($0)" }.joined(separator: ", ")
-        let rows = try BookkeepingRow.all(database, from: "_import_entity", of: id, "ORDER BY position")
-        return try rows.map { row in
-            let (position, entity) = (try row.index("position"), try row.text("entity"))
-            let known = try Int.fetchOne(
-                database,
-                sql: "SELECT position FROM _import_entity WHERE job = ? AND entity = ?",
-                arguments: [first, entity]
+        for (position, place) in places.enumerated() {
+            guard let place else { continue }
+            let isThere = try database.exists(
+                "SELECT 1 FROM _import_entity WHERE job = ? AND position = ?",
+                [first, place]
             )
-            if let known {
-                try database.execute(
-                    sql: """
-                        UPDATE _import_entity AS one SET \(sums), made_table = max(one.made_table, other.made_table),
-                            fingerprint = coalesce(other.fingerprint, one.fingerprint)
-                        FROM _import_entity AS other
-                        WHERE one.job = ? AND one.position = ? AND other.job = ? AND other.position = ?
-                        """,
-                    arguments: [first, known, id, position]
-                )
-                return known
-            }
-            let next = Int(try database.count("_import_entity", where: "job = \(first)"))
             try database.execute(
-                sql: "UPDATE _import_entity SET job = ?, position = ? WHERE job = ? AND position = ?",
-                arguments: [first, next, id, position]
+                sql: isThere
+                    ? """
+                    UPDATE _import_entity AS one SET \(sums), made_table = max(one.made_table, other.made_table),
+                        fingerprint = coalesce(other.fingerprint, one.fingerprint)
+                    FROM _import_entity AS other
+                    WHERE one.job = ? AND one.position = ? AND other.job = ? AND other.position = ?
+                    """ : "UPDATE _import_entity SET job = ?, position = ? WHERE job = ? AND position = ?",
+                arguments: [first, place, id, position]
             )
-            return next
         }
+    }
+
+    /// In SQL, a place of the job in the other one; those below 0 are of no source.
+    private static func place(of column: String, among places: String) -> String {
+        "CASE WHEN \(column) < 0 THEN \(column) ELSE json_extract(:\(places), '$[' || \(column) || ']') END"
     }
 
     /// What gives the rows of the job to the other one; the marker comes last, as others are after it.
     private static let joining = [
         """
-        UPDATE OR REPLACE _import_chunk SET job = :first, source = json_extract(:sources, '$[' || source || ']'),
-            entity = json_extract(:entities, '$[' || entity || ']'), first_ordinal = first_ordinal + :records
+        UPDATE OR REPLACE _import_chunk SET job = :first, source = \(place(of: "source", among: "sources")),
+            entity = \(place(of: "entity", among: "entities")), first_ordinal = first_ordinal + :records
         WHERE job = :job
         """,
         """
-        UPDATE _import_reject SET job = :first, source = json_extract(:sources, '$[' || source || ']'),
+        UPDATE _import_reject SET job = :first, source = \(place(of: "source", among: "sources")),
             ordinal = ordinal + :records
         WHERE job = :job
         """,
         """
-        UPDATE OR REPLACE _import_outside SET job = :first, source = json_extract(:sources, '$[' || source || ']')
+        UPDATE OR REPLACE _import_outside SET job = :first, source = \(place(of: "source", among: "sources"))
         WHERE job = :job
         """,
         """
         INSERT INTO _import_ledger (job, entity, attribute, kind, count, is_error, expected, found, first_source,
             first_byte_offset, first_ordinal)
         SELECT :first, entity, attribute, kind, count, is_error, expected, found,
-            json_extract(:sources, '$[' || first_source || ']'), first_byte_offset, first_ordinal + :records
+            \(place(of: "first_source", among: "sources")), first_byte_offset, first_ordinal + :records
         FROM _import_ledger WHERE job = :job
         ON CONFLICT (job, is_error, entity, attribute, kind, expected, found) DO UPDATE SET count = count + excluded.count
         """,
@@ -149,8 +153,9 @@ extension StoredJob {
         "UPDATE _import_link SET job = :first WHERE job = :job",
         "UPDATE _import_migration SET job = :first WHERE job = :job",
         """
-        UPDATE _import_job AS one SET model = other.model, is_model_final = other.is_model_final, message = other.message,
-            finished = other.finished, source = (SELECT count(*) FROM _import_source WHERE job = :first),
+        UPDATE _import_job AS one SET model = :model, is_model_final = other.is_model_final, message = other.message,
+            finished = other.finished,
+            source = (SELECT count(*) FROM _import_source WHERE job = :first),
             byte_offset = other.byte_offset, record_ordinal = one.record_ordinal + other.record_ordinal,
             record_path = other.record_path, chunk_start = other.chunk_start, chunk_records = other.chunk_records,
             chunk_hash = other.chunk_hash, bytes = one.bytes + other.bytes,

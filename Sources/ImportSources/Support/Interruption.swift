@@ -13,21 +13,27 @@ public final class Interruption: Sendable {
 
     private struct State {
         var reason: Reason?
-        var wakers: [@Sendable () -> Void] = []
+        /// By numbers that are given once.
+        var wakers: [Int: @Sendable () -> Void] = [:]
+        var lastNumber = 0
     }
 
     private let state = Mutex(State())
+    /// Makes the one that this one is stopped with forget it; nil where there is none.
+    private let leaveParent: Mutex<(@Sendable () -> Void)?> = Mutex(nil)
 
     /// Creates an interruption that is not requested.
     public init() {}
+
+    deinit { leaveParent.withLock { $0?() } }
 
     /// Requests to stop.
     public func request(_ reason: Reason) {
         let wakers = state.withLock { state -> [@Sendable () -> Void] in
             guard state.reason == nil else { return [] }
             state.reason = reason
-            defer { state.wakers = [] }
-            return state.wakers
+            defer { state.wakers = [:] }
+            return state.wakers.sorted { $0.key < $1.key }.map(\.value)
         }
         for wake in wakers { wake() }
     }
@@ -35,7 +41,10 @@ public final class Interruption: Sendable {
     /// One that is stopped with this one, and may be stopped without it.
     package func child() -> Interruption {
         let child = Interruption()
-        onRequest { [weak self] in child.request(self?.reason ?? .interrupt) }
+        let number = addWaker { [weak self, weak child] in child?.request(self?.reason ?? .interrupt) }
+        child.leaveParent.withLock { leave in
+            leave = { [weak self] in _ = self?.state.withLock { $0.wakers.removeValue(forKey: number) } }
+        }
         return child
     }
 
@@ -48,12 +57,16 @@ public final class Interruption: Sendable {
     /// Calls `wake` once when a stop is asked for, at once if it already was.
     ///
     /// For threads that sleep.
-    package func onRequest(_ wake: @escaping @Sendable () -> Void) {
-        let isLate = state.withLock { state in
-            if state.reason == nil { state.wakers.append(wake) }
-            return state.reason != nil
+    package func onRequest(_ wake: @escaping @Sendable () -> Void) { _ = addWaker(wake) }
+
+    private func addWaker(_ wake: @escaping @Sendable () -> Void) -> Int {
+        let (number, isLate) = state.withLock { state in
+            state.lastNumber += 1
+            if state.reason == nil { state.wakers[state.lastNumber] = wake }
+            return (state.lastNumber, state.reason != nil)
         }
         if isLate { wake() }
+        return number
     }
 
     /// What a stopped call throws.

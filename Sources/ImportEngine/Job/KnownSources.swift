@@ -246,7 +246,11 @@ package struct KnownSources {
         }
         let keys = Set(sources.compactMap(\.key))
         let known = alike.sorted { $0.key < $1.key }.map(\.value)
-        let isThere = { (known: Known) in known.source.description.path.map(FileManager.default.fileExists) ?? true }
+        // While sources are followed, another file may come to a path at any moment.
+        let isThere = { [followed] (known: Known) in
+            let was = known.source.description
+            return followed == nil ? was.path.map(FileManager.default.fileExists) ?? true : was.isInPlace
+        }
         let gone = known.filter {
             $0.source.shape.isEmpty != true
                 && ($0.source.description.isGone == true || !isThere($0) && !keys.contains($0.key))

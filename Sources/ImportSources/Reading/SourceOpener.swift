@@ -266,6 +266,13 @@ extension SourceDescription {
     /// Control characters in it are escaped: it may go to a terminal.
     package var displayName: String { name.shownPath }
 
+    /// True if its file is at its path, whatever has become of it.
+    package var isInPlace: Bool {
+        var status = stat()
+        guard let path else { return true }
+        return stat(path, &status) == 0 && (inode == nil || UInt64(status.st_ino) == inode)
+    }
+
     fileprivate static func pipe(named name: String) -> SourceDescription {
         SourceDescription(name: name, path: nil, member: nil, size: nil, modified: nil)
     }

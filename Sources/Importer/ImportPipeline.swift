@@ -370,7 +370,9 @@ public final class ImportPipeline: Sendable {
                 )
             return (Outcome(report: report, wasAlreadyFinished: wasDone), false)
         }
-        let decision = try destination.tidyingUp { try decide(in: destination, isPlanning: false, interruption, followed) }
+        let decision = try destination.tidyingUp {
+            try decide(in: destination, isPlanning: false, interruption, followed)
+        }
         try checkDisk(decision)
         // Not before all is known that refuses the import.
         if runOptions.migrates { try migration?.run(progress, interruption) }

@@ -10,6 +10,9 @@ package final class FollowedRun: @unchecked Sendable {
     /// The sources of the round at hand.
     package var listing: SourceListing
     package let beginnings = ReadBeginnings()
+    /// What was said of sources in which something is wrong, up to `mostSaid`.
+    package var said: Set<String> = []
+    package static let mostSaid = 10_000
 
     package init(_ listing: SourceListing) { self.listing = listing }
 

@@ -29,7 +29,8 @@ extension StoredJob {
             let key = source.description.key
             let known = key.flatMap { key in sources.lastIndex { $0.description.key == key } }
             if let known {
-                if let earlier = source.description.earlier, earlier.job == id, try end(known) == earlier.end.byteOffset {
+                if let earlier = source.description.earlier, earlier.job == id, try end(known) == earlier.end.byteOffset
+                {
                     all[known].description = source.description
                     all[known].description.earlier = sources[known].description.earlier
                     return known

@@ -58,7 +58,8 @@ package enum InsertedRowRanges {
         let rows = try BookkeepingRow.fetchAll(
             database,
             from: table,
-            sql: "SELECT number, table_name, last_rowid, ranges FROM \(table) WHERE job = ? AND kind = 'rows' ORDER BY number",
+            sql:
+                "SELECT number, table_name, last_rowid, ranges FROM \(table) WHERE job = ? AND kind = 'rows' ORDER BY number",
             arguments: [job]
         )
         for row in rows {

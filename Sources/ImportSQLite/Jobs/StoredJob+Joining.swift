@@ -9,7 +9,8 @@ extension StoredJob {
     private static let own = ["change", "undo", "undo_range", "undo_table", "mirror", "seen", "conflict", "retry"]
     /// What counts a job's records of an entity.
     private static let counts = [
-        "records_read", "inserted", "updated", "unchanged", "ignored", "rejected", "deletions", "nested", "nested_inserted",
+        "records_read", "inserted", "updated", "unchanged", "ignored", "rejected", "deletions", "nested",
+        "nested_inserted",
         "nested_updated", "nested_unchanged", "nested_ignored", "linked", "stubs", "deleted",
     ]
 

@@ -149,7 +149,8 @@ package struct SourceDescription: Sendable, Hashable, Codable {
 
     /// How many bytes of it are to be read, where that is known before they are.
     package var plainSize: Int64? {
-        isCompressed || encoding != nil || form != nil ? nil : (end ?? size).map { max(0, $0 - (earlier?.end.byteOffset ?? 0)) }
+        isCompressed || encoding != nil || form != nil
+            ? nil : (end ?? size).map { max(0, $0 - (earlier?.end.byteOffset ?? 0)) }
     }
 }
 

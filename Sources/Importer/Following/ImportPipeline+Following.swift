@@ -34,7 +34,12 @@ extension ImportPipeline {
 
     private func followedSources() throws -> FollowedSources {
         guard case .sources(let arguments, let job) = request else {
-            throw ImportError(.optionsConflict, at: store, "\(.follows) is for an import of sources", advice: "Leave it out.")
+            throw ImportError(
+                .optionsConflict,
+                at: store,
+                "\(.follows) is for an import of sources",
+                advice: "Leave it out."
+            )
         }
         let limits: [(MessageText, Bool)] = [
             ("\(.mirror)", job.mirror != nil), ("\(.again)", runOptions.again), ("\(.restart)", runOptions.restart),
@@ -63,13 +68,16 @@ extension ImportPipeline {
     /// Imports what is new of the sources.
     ///
     /// Where one of them cannot be imported, the others are, and that is said.
-    private func round(_ new: [SourceDescription], _ run: FollowedRun, into destination: some RecordDestination) throws {
+    private func round(_ new: [SourceDescription], _ run: FollowedRun, into destination: some RecordDestination) throws
+    {
         guard case .sources(let arguments, _) = request else { return }
         do {
             var hasMore = true
             while hasMore {
                 run.listing = SourceListing(new, given: SourceListing.absolute(arguments))
-                (_, hasMore) = try importOnce(into: destination, run)
+                let outcome: Outcome
+                (outcome, hasMore) = try importOnce(into: destination, run)
+                for source in outcome.report.badSources { say("\(source): what is before that is imported", run) }
             }
         } catch let error as ImportError
             where error.code == .badInput || error.code == .noInput || error.code == .usage && run.job != nil
@@ -78,9 +86,15 @@ extension ImportPipeline {
             guard try destination.read({ try $0.unfinishedJobs().isEmpty }) else { throw error }
             guard new.count > 1 else {
                 // It is imported when it changes, as far as it can be by then.
-                return progress.update { $0.messages.append("\(error.text)") }
+                return say(error.text, run)
             }
             for source in new { try round([source], run, into: destination) }
         }
+    }
+
+    /// Says something once in a run.
+    private func say(_ text: MessageText, _ run: FollowedRun) {
+        guard run.said.count < FollowedRun.mostSaid, run.said.insert("\(text)").inserted else { return }
+        progress.update { $0.messages.append(text) }
     }
 }

@@ -1,6 +1,6 @@
 import GRDB
-import ImportSQLite
 import ImportEngine
+import ImportSQLite
 import ImportSources
 
 extension StoreInspection {

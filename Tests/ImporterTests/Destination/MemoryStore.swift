@@ -117,8 +117,9 @@ extension MemoryStore: Journal {
 
     func marker(of job: StoredJob) -> Marker { state.withLock { $0.progress.marker } }
 
-    func committed(of job: StoredJob, source: Int) -> CommittedSource {
-        CommittedSource(ranges: state.withLock { $0.committed[source] ?? [] }, hasReachedLimit: false)
+    func committed(of job: StoredJob, source: Int, from byte: Int64) -> CommittedSource {
+        let ranges = state.withLock { $0.committed[source] ?? [] }.filter { $0.firstByte >= byte }
+        return CommittedSource(ranges: ranges, hasReachedLimit: false)
     }
 
     func recordCounts(of job: StoredJob) -> (read: Int64, rejected: Int64) {
@@ -253,6 +254,8 @@ extension MemoryStore: Journal {
     func takeBackUnresolved(_ job: StoredJob, _ interruption: Interruption) -> MergeNotification? { nil }
 
     func update(_ sources: [SourceUpdate]) {}
+
+    func join(_ job: StoredJob, to first: Int64) -> Bool { false }
 
     func replace(_ job: StoredJob, _ interruption: Interruption) throws -> MergeNotification? { nil }
 

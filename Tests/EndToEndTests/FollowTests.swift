@@ -307,8 +307,12 @@ struct PGFollowTests {
         try file.write(contentsOf: Data("\":4}\n".utf8))
         try file.close()
         try waitFor("1 2 3 4 5")
+        try wait(for: "one job", instead: { child.account }) {
+            try database.query("SELECT count(*) FROM _import_job") == "1" ? true : nil
+        }
         child.signal(SIGTERM)
         #expect(child.wait().ending == .exit(143))
+        #expect(try database.query("SELECT sum(records_read), max(position) FROM _import_count") == "5|0")
         #expect(try database.isVerified())
     }
 }

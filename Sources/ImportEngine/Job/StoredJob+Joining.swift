@@ -4,16 +4,22 @@ import ImportSources
 extension StoredJob {
     /// The model of this job and of a later one, which becomes a part of it: the later one's, and the entities that only this one has
     /// in their places.
-    package func model(with later: StoredJob) -> ModelDescription? {
-        guard let model, let new = later.model, model != new else { return later.model }
-        var joined = new
-        joined.entities = model.entities.map { entity in
-            new.entities.first { $0.name.hasSameBytes(as: entity.name) } ?? entity
+    ///
+    /// - Returns: nil where entities relate to one another and the models differ; the places of the later one's among the entities.
+    package func model(with later: StoredJob) -> (model: ModelDescription, places: [Int])? {
+        guard let model, let new = later.model else { return nil }
+        if model == new { return (model, Array(model.entities.indices)) }
+        guard model.isFlat, new.isFlat else { return nil }
+        var joined = model
+        let places = new.entities.map { entity in
+            if let place = model.entities.firstIndex(where: { $0.name.hasSameBytes(as: entity.name) }) {
+                joined.entities[place] = entity
+                return place
+            }
+            joined.entities.append(entity)
+            return joined.entities.count - 1
         }
-        joined.entities += new.entities.filter { entity in
-            !model.entities.contains { $0.name.hasSameBytes(as: entity.name) }
-        }
-        return joined
+        return (joined, places)
     }
 
     /// The sources of this job and of a later one, which becomes a part of it.

@@ -74,9 +74,6 @@ final class PGJournal: PGJournalReader, Journal {
         )
     }
 
-    /// What is counted is a chunk's, and chunks have numbers in their job: each stays one.
-    func join(_ job: StoredJob, to first: Int64) -> Bool { false }
-
     func update(_ sources: [SourceUpdate]) throws {
         let updated = try updated(by: sources, jobs())
         try session.write { try save(updated, $0) }
@@ -146,15 +143,7 @@ final class PGJournal: PGJournalReader, Journal {
         // What cannot be imported with, or read back, must not get into the store.
         let model = model.storedOnServer
         let server = try PGModel(model, job.options, transformers, label: label)
-        let text = model.encoded()
-        let known =
-            try connection.execute("SELECT id FROM _import_model WHERE model = $1", [.text(text)]).first
-            ?? connection.execute("INSERT INTO _import_model (model) VALUES ($1) RETURNING id", [.text(text)]).first
-        guard let number = try known?.integer(0) else { throw ImportError(.fault, "the server gave a model no number") }
-        _ = try connection.execute(
-            "UPDATE _import_job SET model = $2, is_model_final = $3 WHERE id = $1",
-            [.integer(job.id), .integer(number), .boolean(isFinal)]
-        )
+        try save(model, of: job.id, isFinal: isFinal, connection)
         job.model = model
         job.isModelFinal = isFinal
         var messages: [MessageText] = []
@@ -245,6 +234,19 @@ final class PGJournal: PGJournalReader, Journal {
             "CREATE TABLE IF NOT EXISTS \(unchanged) (position integer, _ordinal bigint, _child bigint)"
         )
         try RelationshipSteps.begin(job.id, connection)
+    }
+
+    /// Writes the model of a job.
+    func save(_ model: ModelDescription, of job: Int64, isFinal: Bool, _ connection: PGConnection) throws {
+        let text = model.encoded()
+        let known =
+            try connection.execute("SELECT id FROM _import_model WHERE model = $1", [.text(text)]).first
+            ?? connection.execute("INSERT INTO _import_model (model) VALUES ($1) RETURNING id", [.text(text)]).first
+        guard let number = try known?.integer(0) else { throw ImportError(.fault, "the server gave a model no number") }
+        _ = try connection.execute(
+            "UPDATE _import_job SET model = $2, is_model_final = $3 WHERE id = $1",
+            [.integer(job), .integer(number), .boolean(isFinal)]
+        )
     }
 
     func refresh(

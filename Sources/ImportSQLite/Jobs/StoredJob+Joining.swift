@@ -30,20 +30,16 @@ extension StoredJob {
             try database.hasTable($0) && database.exists("SELECT 1 FROM \($0) WHERE job IN (?, ?)", [first, id])
         }
         guard isAlike, !isOwn, let earlier = try StoredJob.find(first, database),
-            let later = try StoredJob.find(id, database), let model = later.model,
-            let joined = earlier.model(with: later)
+            let later = try StoredJob.find(id, database), let (model, places) = earlier.model(with: later)
         else { return false }
         let sources = try later.joinSources(to: earlier, database)
-        let entities = model.entities.map { entity in
-            joined.entities.firstIndex { $0.name.hasSameBytes(as: entity.name) }
-        }
-        try joinEntities(entities, to: first, database)
+        let entities = try joinEntities(places, to: first, database)
         try InsertedRowRanges.join(id, to: first, database)
         let given: [String: (any DatabaseValueConvertible)?] = [
             "first": first, "job": id, "sources": try BookkeepingJSON.encode(sources),
             "entities": try BookkeepingJSON.encode(entities),
             "records": try Marker(database, job: first)?.recordOrdinal ?? 0,
-            "model": try StoredJob.document(of: joined, database),
+            "model": try StoredJob.document(of: model, database),
         ]
         for sql in Self.joining {
             guard let table = sql.split(separator: " ").first(where: { $0.hasPrefix("_import_") }),
@@ -93,14 +89,21 @@ extension StoredJob {
 
     /// Adds the entities, and what was counted of them.
     ///
-    /// - Parameter places: the places of the job's entities in the other one.
-    private func joinEntities(_ places: [Int?], to first: Int64, _ database: Database) throws {
+    /// - Parameter places: the places of the job's entities in the other one; tables of relationships, which come behind them, have the
+    ///   same in both.
+    /// - Returns: all of these.
+    private func joinEntities(_ places: [Int], to first: Int64, _ database: Database) throws -> [Int] {
         let sums = Self.counts.map { "\($0) = one.\($0) + other.\($0)" }.joined(separator: ", ")
-        for (position, place) in places.enumerated() {
-            guard let place else { continue }
+        let positions = try Int.fetchAll(
+            database,
+            sql: "SELECT position FROM _import_entity WHERE job = ?",
+            arguments: [id]
+        )
+        let all = places + (places.count..<max(places.count, (positions.max() ?? -1) + 1))
+        for position in positions {
             let isThere = try database.exists(
                 "SELECT 1 FROM _import_entity WHERE job = ? AND position = ?",
-                [first, place]
+                [first, all[position]]
             )
             try database.execute(
                 sql: isThere
@@ -110,9 +113,10 @@ extension StoredJob {
                     FROM _import_entity AS other
                     WHERE one.job = ? AND one.position = ? AND other.job = ? AND other.position = ?
                     """ : "UPDATE _import_entity SET job = ?, position = ? WHERE job = ? AND position = ?",
-                arguments: [first, place, id, position]
+                arguments: [first, all[position], id, position]
             )
         }
+        return all
     }
 
     /// In SQL, a place of the job in the other one; those below 0 are of no source.

@@ -66,6 +66,29 @@ package struct ChunkEntry: Sendable, Hashable, Codable {
     /// What outside values are counted under that have none of the names.
     package static let otherNames = "…"
 
+    /// The same chunk in another job.
+    package func moved(to number: Int, source: Int, firstOrdinal: Int64) -> ChunkEntry {
+        ChunkEntry(
+            number: number,
+            source: source,
+            firstByte: firstByte,
+            endByte: endByte,
+            sourceHash: sourceHash,
+            firstOrdinal: firstOrdinal,
+            records: records,
+            paths: paths,
+            gaps: gaps,
+            bytes: bytes,
+            checksum: checksum,
+            rejects: rejects,
+            outside: outside,
+            outsideValues: outsideValues,
+            end: end,
+            isLast: isLast,
+            fault: fault
+        )
+    }
+
     /// A run of equal values: `[count, value]` in JSON.
     package struct Run: Sendable, Hashable, Codable {
         /// How many.

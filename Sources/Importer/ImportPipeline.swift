@@ -61,7 +61,13 @@ public final class ImportPipeline: Sendable {
         runOptions = run
         self.transformers = transformers
         self.merges = merges
-        self.opener = opener
+        self.opener = Self.opener(opener, run)
+    }
+
+    private static func opener(_ opener: SourceOpener, _ run: RunOptions) -> SourceOpener {
+        var opener = opener
+        opener.opensSameFile = run.follows
+        return opener
     }
 
     /// Prepares what is asked for in a store that is no SQLite file; nothing is touched before `run`.
@@ -84,7 +90,7 @@ public final class ImportPipeline: Sendable {
         destinationMaker = destination
         self.request = request.prepared
         runOptions = run
-        opener = SourceOpener()
+        opener = Self.opener(SourceOpener(), run)
         self.transformers = transformers
         self.merges = merges
     }

@@ -29,6 +29,8 @@ enum InterruptionText {
         )
     }
 
+    static let goingOn: MessageText = "The same command goes on from here."
+
     /// The same of an import that followed its sources and was not at work.
     static func followed(_ error: ImportError, _ report: ImportReport?, store: String, command: String) -> ImportError {
         let records = NumberText.counted(report?.recordsRead ?? 0, "record")
@@ -36,7 +38,7 @@ enum InterruptionText {
             report == nil
                 ? "\(error.text); nothing new has come" : "\(error.text); all that has come is in \(store): \(records)"
         )
-        .advising("The same command goes on from here.")
+        .advising(goingOn)
     }
 
     private static func state(_ snapshot: ImportProgress.Snapshot, report: ImportReport?, store: String) -> String {

@@ -45,7 +45,7 @@ struct ImportRun {
             if follows, report?.state != .interrupted {
                 throw InterruptionText.followed(error, report, store: store, command: CommandName.text)
             }
-            throw InterruptionText.error(
+            let stop = InterruptionText.error(
                 error,
                 snapshot: pipeline.progress.snapshot,
                 report: report,
@@ -53,6 +53,7 @@ struct ImportRun {
                 isPiped: sources.contains("-") || report?.sources.contains("-") == true,
                 command: CommandName.text
             )
+            throw follows ? stop.advising(InterruptionText.goingOn) : stop
         }
         try reportFile?.write(outcome.report, of: store)
         if let text = try text(of: outcome) { try print(text) }

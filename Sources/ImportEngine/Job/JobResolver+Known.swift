@@ -106,16 +106,26 @@ extension JobResolver {
         var job = job
         var free = descriptions
         var lost: [Int] = []
+        let marker = try journal.marker(of: job)
         for (index, source) in job.sources.enumerated() {
             let place = free.firstIndex { $0.key == source.description.key }
             let now = place.map { free[$0] }
             let isPart = source.description.earlier != nil
-            guard try isPart || !journal.committed(of: job, source: index).ranges.isEmpty else { continue }
+            let hasPart = index == marker.source && marker.chunkRecords > 0
+            guard try isPart || hasPart || !journal.committed(of: job, source: index).ranges.isEmpty else {
+                if followed != nil { try describeAnew(&job.sources[index].description, now, in: descriptions) }
+                continue
+            }
             if let now, let place {
                 let isThere =
                     try SourceCheck.isUntouched(now, since: source.description)
-                    || check.begins(now, as: job, source: index, journal)
+                    || begins(now, as: job, source: index, check)
                 if isThere {
+                    if followed != nil {
+                        job.sources[index].description.inode = now.inode
+                        // It ends behind its last whole line.
+                        if index >= marker.source { job.sources[index].description.end = now.end }
+                    }
                     free.remove(at: place)
                     continue
                 }
@@ -124,10 +134,11 @@ extension JobResolver {
         }
         for index in lost {
             let was = job.sources[index].description
-            guard let place = try free.firstIndex(where: { try check.begins($0, as: job, source: index, journal) })
+            guard let place = try free.firstIndex(where: { try begins($0, as: job, source: index, check) })
             else { continue }
             planner.announce("\(free[place].displayName) was \(was.displayName): the import goes on in it")
             job.sources[index].description = was.located(at: free[place])
+            if followed != nil { job.sources[index].description.inode = free[place].inode }
             if let key = was.key {
                 // Its earlier parts are there, too.
                 job.updates.append(SourceUpdate(key: key, job: job.id, now: free[place], hasGrown: true))
@@ -135,6 +146,40 @@ extension JobResolver {
             free.remove(at: place)
         }
         return job
+    }
+
+    /// Finds the file of a source of which nothing is committed, which may have another name by now, or describes the one that is at its
+    /// path.
+    private func describeAnew(
+        _ source: inout SourceDescription,
+        _ now: SourceDescription?,
+        in descriptions: [SourceDescription]
+    ) throws {
+        guard source.inode != now?.inode else { return }
+        if let same = descriptions.first(where: { $0.inode == source.inode && $0.member == source.member }) {
+            source = source.located(at: same)
+        } else if let now {
+            let stream = try planner.opener.open(now.plain, interruption: planner.interruption)
+            let described = try now.fingerprinted(stream.peek().bytes)
+            (source.fingerprint, source.opening) = (described.fingerprint, described.opening)
+            (source.inode, source.end) = (now.inode, now.end)
+        }
+    }
+
+    /// True if a source begins with all that is committed of one, and as far as nothing is known of that, as that one began.
+    private func begins(
+        _ now: SourceDescription,
+        as job: StoredJob,
+        source index: Int,
+        _ check: SourceCheck
+    ) throws -> Bool {
+        let was = job.sources[index].description
+        guard try check.begins(now, as: job, source: index, journal) else { return false }
+        guard try was.earlier == nil && journal.committed(of: job, source: index).ranges.isEmpty,
+            !was.beginnings.isEmpty
+        else { return true }
+        let stream = try planner.opener.open(now.plain, interruption: planner.interruption)
+        return try !now.fingerprinted(stream.peek().bytes).beginnings.isDisjoint(with: was.beginnings)
     }
 
     /// Works out what is to be imported of the sources.

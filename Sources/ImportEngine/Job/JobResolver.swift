@@ -185,7 +185,7 @@ package struct JobResolver {
 
     private func resume(_ job: StoredJob, takesChunks: Bool, hasMore: Bool) throws -> Decision {
         // One that followed its sources leaves out those in which something is wrong.
-        let isPlain = options.onBadSource == JobOptions().onBadSource
+        let isPlain = followed != nil || options.onBadSource == JobOptions().onBadSource
         let differences = differences(from: job, takesChunks: takesChunks)
             .filter { !isPlain || $0 != .onBadSource }
         guard differences.isEmpty else {

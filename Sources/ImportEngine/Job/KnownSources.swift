@@ -187,7 +187,7 @@ package struct KnownSources {
         return try job.sources.enumerated().reversed().compactMap { index, source in
             guard let path = source.description.path, isMeant(job, source) else { return nil }
             // One that is gone is found by its content alone.
-            let key = source.description.key ?? "\(path)\n\(job.id)"
+            let key = source.description.key ?? "\(path)\n\(job.id)\n\(index)"
             return Known(job: job, index: index, key: key, isThere: try isThere(source, job))
         }
     }
@@ -206,14 +206,32 @@ package struct KnownSources {
     /// - Returns: nil where it is untouched.
     private func compare(_ source: SourceDescription, _ before: Known) throws -> SourceCheck.Comparison? {
         if SourceCheck.isUntouched(source, since: before.source.description) { return nil }
+        if let end = source.end, before.source.description.form == nil, try self.end(of: before) > end {
+            // More was imported than its whole lines: a last one without a line feed.
+            var whole = source
+            whole.end = nil
+            let comparison = try check.compare(whole, with: before.job, source: before.index, journal)
+            return comparison == .other ? .other : nil
+        }
         return try check.compare(source, with: before.job, source: before.index, journal)
+    }
+
+    /// Where what is committed of a source ends.
+    private func end(of before: Known) throws -> Int64 {
+        let ranges = try journal.committed(of: before.job, source: before.index).ranges
+        return ranges.last?.endByte ?? before.source.description.earlier?.end.byteOffset ?? 0
     }
 
     /// True if a file is shorter than what was imported of it, or begins with another line.
     private func isWrittenAnew(_ source: SourceDescription, _ before: Known) throws -> Bool {
-        let was = before.source.description
-        let end = try journal.committed(of: before.job, source: before.index).ranges.last?.endByte ?? 0
-        guard let size = source.plainSize, size >= end else { return true }
+        let (was, shape) = (before.source.description, before.source.shape)
+        // A document that was rewritten is another version of it.
+        guard shape.paths == [RecordPath.root.description],
+            shape.layout == .lines || !source.name.asciiLowercased.hasSuffix(".json")
+        else { return false }
+        guard let size = source.plainSize else { return true }
+        // Positions in what is rewritten are not those of the file.
+        if was.form == nil, try size < end(of: before) { return true }
         let now = try fingerprint(of: source)
         return now.opening.map { $0 != was.opening } ?? (now.fingerprint != was.fingerprint)
     }
@@ -294,7 +312,11 @@ package struct KnownSources {
                 case .longer(let part):
                     goOn(index, source, before, part)
                     updates.append(SourceUpdate(key: before.key, job: before.job.id, now: source, hasGrown: true))
-                    lines.append("\(source.displayName) was \(was.displayName) and has grown: what is new is imported")
+                    if source.displayName != was.displayName {
+                        lines.append(
+                            "\(source.displayName) was \(was.displayName) and has grown: what is new is imported"
+                        )
+                    }
                 }
                 if let own { found.insert(own) }
                 matched.insert(index)

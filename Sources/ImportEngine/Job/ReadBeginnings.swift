@@ -61,11 +61,11 @@ package final class ReadBeginnings {
     ) throws -> [String] {
         try [0, max(0, end - mostCompared)].map { start in
             let stream = try opener.open(source.plain, at: start, interruption: interruption)
-            var block = [UInt8](repeating: 0, count: Int(min(mostCompared, end - start)))
-            guard !block.isEmpty else { return "" }
+            let wanted = Int(min(mostCompared, max(0, end - start)))
+            var block = [UInt8](repeating: 0, count: max(1, wanted))
             var bytes: [UInt8] = []
-            while bytes.count < block.count, case let count = try stream.read(into: &block), count > 0 {
-                bytes += block[..<min(count, block.count - bytes.count)]
+            while bytes.count < wanted, case let count = try stream.read(into: &block), count > 0 {
+                bytes += block[..<min(count, wanted - bytes.count)]
             }
             return bytes.withUnsafeBytes { XXH3Hasher.digest(of: $0) }
         }

@@ -21,7 +21,8 @@ package struct SourceCheck {
     /// A file of the same size and time that has another inode or was changed since is read again. So is one that was
     /// described before these were noted, and one that had more than was read.
     package static func isUntouched(_ now: SourceDescription, since before: SourceDescription) -> Bool {
-        isAlike(now, before) && now.inode == before.inode && now.changed == before.changed && now.end == before.end
+        isAlike(now, before) && now.inode == before.inode && now.changed == before.changed
+            && now.wholeEnd == before.wholeEnd
     }
 
     /// True if size and modification time are the same, which anybody can set.

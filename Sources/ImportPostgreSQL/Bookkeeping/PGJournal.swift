@@ -43,12 +43,21 @@ final class PGJournal: PGJournalReader, Journal {
     /// The sources of earlier jobs, with what has become of them.
     private func updated(by updates: [SourceUpdate], _ jobs: [StoredJob]) -> [StoredJob] {
         var keys: [String: SourceUpdate] = [:]
-        for update in updates { keys[update.key] = update }
+        var places: [String: Int64] = [:]
+        for update in updates {
+            keys[update.key] = update
+            if let key = update.now?.key { places[key] = update.job }
+        }
         return jobs.compactMap { job in
             var (job, isUpdated) = (job, false)
             for index in job.sources.indices {
                 let source = job.sources[index].description
-                guard let update = source.key.flatMap({ keys[$0] }), job.id <= update.job else { continue }
+                guard let update = source.key.flatMap({ keys[$0] }), job.id <= update.job else {
+                    // What was at the new path of another one is not there any more.
+                    guard let key = source.key, keys[key] == nil, job.id <= places[key] ?? -1 else { continue }
+                    (job.sources[index].description.isGone, isUpdated) = (true, true)
+                    continue
+                }
                 job.sources[index].description = update.updated(source, of: job.id)
                 isUpdated = true
             }

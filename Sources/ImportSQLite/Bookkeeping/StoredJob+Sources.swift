@@ -30,6 +30,18 @@ extension StoredJob {
                 arguments: [update.key, update.job]
             )
         }
+        let moved = Set(updates.map(\.key))
+        for update in updates {
+            guard let key = update.now?.key, !moved.contains(key) else { continue }
+            // What was at its new path before is not there any more.
+            try database.execute(
+                sql: """
+                    UPDATE _import_source SET key = '', description = json_set(description, '$.isGone', json('true'))
+                    WHERE key = ? AND job <= ?
+                    """,
+                arguments: [key, update.job]
+            )
+        }
         for (update, rows) in zip(updates, found) {
             for row in rows {
                 let job = try row.number("job")

@@ -148,6 +148,9 @@ package final class SQLiteDestination: OrderedDestination, RecordDestination {
         }
     }
 
+    /// Makes sure that the store is the file that it was when its last session was open.
+    package func checkPlace() throws { try session?.file.check() }
+
     package func abandon() {
         try? session?.close(leavesWAL: true)
         session = nil

@@ -87,7 +87,8 @@ package final class FollowedSources {
                 continue
             }
             guard let end = wholeEnd(of: source) else { continue }
-            source.end = end == source.size ? nil : end
+            // What comes while it is read is for the next round.
+            if Self.isText(source) { source.end = end }
             if let before = taken[key], before.inode == source.inode, before.wholeSize == end, end != source.size {
                 // It has no more whole lines than before.
                 changed.remove(key)
@@ -108,6 +109,12 @@ package final class FollowedSources {
             if let path = source.path { closed.remove(path) }
             if current[key].map({ $0.isUntouched(source) }) != false { changed.remove(key) }
         }
+    }
+
+    /// Looks at all files again, and gives all of them.
+    package func lookAgain() {
+        (lastRound, needsListing) = (.now, true)
+        taken = [:]
     }
 
     /// Waits until there may be something to take, at least for the time from one round to the next.
@@ -162,6 +169,10 @@ package final class FollowedSources {
                                 opener.look(again: source, at: path)?.isUntouched(source) == true
                             else { return nil }
                             return source
+                        },
+                        passOver: { [self] error in
+                            say("\(error.text): waiting for it")
+                            needsListing = true
                         },
                         { [self] in if isFirst { announce($0) } }
                     )
@@ -240,24 +251,57 @@ package final class FollowedSources {
 
     // MARK: What is whole
 
-    /// Where the last whole line of a source ends, or its own end where it is not one of lines and at rest; nil where nothing can be
-    /// taken now.
+    /// Where the last whole line of a source ends, or its own end where it is not one of lines, and is whole and at rest; nil where
+    /// nothing can be taken now.
     private func wholeEnd(of source: SourceDescription) -> Int64? {
-        guard let key = source.key, let path = source.path, let size = source.size else { return nil }
-        let isText = source.member == nil && !source.isCompressed && source.encoding == nil
-        if isText, let descriptor = try? Descriptor.open(path, waits: true) {
-            let lines = LineFile(descriptor, size: size)
-            if lines.beginsWithLine { return lines.end }
+        guard let path = source.path, let size = source.size else { return nil }
+        guard Self.isText(source) else {
+            guard isAtRest(source, path), source.member != nil || isSound(source) else { return nil }
+            return size
         }
-        let isAtRest: Bool
-        if let (file, since) = resting[key], file.isUntouched(source) {
-            isAtRest = .now - since >= interval
-        } else {
-            resting[key] = (source, .now)
-            let age = Date().timeIntervalSince1970 - Double(source.modified ?? 0) / 1e9
-            isAtRest = age >= interval.inSeconds
+        var status = stat()
+        guard let descriptor = try? Descriptor.open(path, waits: true), fstat(descriptor.number, &status) == 0,
+            UInt64(status.st_ino) == source.inode
+        else {
+            needsListing = true
+            return nil
         }
-        return isAtRest || closed.contains(path) ? size : nil
+        let lines = LineFile(descriptor, size: size)
+        if lines.beginsWithLine { return lines.end }
+        guard isAtRest(source, path) else { return nil }
+        if lines.isBalanced { return size }
+        say("\(source.displayName): ends inside a value: waiting for the rest")
+        changed.remove(source.key ?? "")
+        return nil
+    }
+
+    private static func isText(_ source: SourceDescription) -> Bool {
+        source.member == nil && !source.isCompressed && source.encoding == nil
+    }
+
+    /// True if a file's writer has closed it, or nothing has come for a while.
+    private func isAtRest(_ source: SourceDescription, _ path: String) -> Bool {
+        guard let key = source.key else { return false }
+        if closed.contains(path) { return true }
+        if let (file, since) = resting[key], file.isUntouched(source) { return .now - since >= interval }
+        resting[key] = (source, .now)
+        let age = Date().timeIntervalSince1970 - Double(source.modified ?? 0) / 1e9
+        return age >= interval.inSeconds
+    }
+
+    /// True if a compressed file can be read to its end: a part of one is no file.
+    private func isSound(_ source: SourceDescription) -> Bool {
+        guard source.isCompressed else { return true }
+        do {
+            let stream = try opener.open(source, interruption: interruption)
+            var block = [UInt8](repeating: 0, count: 256 << 10)
+            while try stream.read(into: &block) > 0 {}
+            return true
+        } catch {
+            say("\(source.displayName): cannot be decompressed to its end: waiting for the rest")
+            changed.remove(source.key ?? "")
+            return false
+        }
     }
 }
 
@@ -285,13 +329,24 @@ struct LineFile {
             let bytes = block(at: offset, Self.blockSize)
             if bytes.isEmpty { return false }
             for byte in bytes {
-                if byte == 0x0A, hasBracket { return brackets.depth == 0 }
+                if byte == 0x0A, hasBracket { return brackets.isClosed }
                 brackets.pass(byte)
                 if brackets.depth != 0 { hasBracket = true }
             }
             offset += Int64(bytes.count)
         }
         return false
+    }
+
+    /// True if as many brackets close as open: the file does not end inside of a value.
+    var isBalanced: Bool {
+        var brackets = BracketDepth()
+        var offset: Int64 = 0
+        while offset < size, case let bytes = block(at: offset, Self.blockSize), !bytes.isEmpty {
+            for byte in bytes { brackets.pass(byte) }
+            offset += Int64(bytes.count)
+        }
+        return brackets.isClosed
     }
 
     /// Just past the last line feed.

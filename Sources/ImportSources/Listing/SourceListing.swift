@@ -14,6 +14,7 @@ package struct SourceListing: Sendable {
     ///   - arguments: paths, patterns, or `-`.
     ///   - selection: which files of folders, patterns and archives are sources.
     ///   - known: gives the source at a path, where what is known of it still holds.
+    ///   - passOver: told why a file cannot be read, where the others are listed nevertheless; nil where that is an error.
     ///   - announce: told what is left out, in words.
     /// - Throws: `ImportError` with `.noInput` when something is not there or may not be read, or nothing is a source.
     package init(
@@ -22,6 +23,7 @@ package struct SourceListing: Sendable {
         _ opener: SourceOpener,
         _ interruption: Interruption,
         known: (String) -> SourceDescription? = { _ in nil },
+        passOver: ((ImportError) -> Void)? = nil,
         _ announce: (MessageText) -> Void
     ) throws {
         var hasMany = false
@@ -52,7 +54,12 @@ package struct SourceListing: Sendable {
                     sources.append(source)
                     continue
                 }
-                sources += try opener.describe(path, selection, interruption: interruption, announce: announce)
+                do {
+                    sources += try opener.describe(path, selection, interruption: interruption, announce: announce)
+                } catch let error as ImportError where [.noInput, .badInput].contains(error.code) {
+                    guard let passOver else { throw error }
+                    passOver(error)
+                }
             }
             switch source {
             case .folder, .pattern: hasMany = true

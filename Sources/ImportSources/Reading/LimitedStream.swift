@@ -11,8 +11,14 @@ final class LimitedStream: ByteStream {
 
     func read(into block: inout [UInt8]) throws -> Int {
         guard left > 0 else { return 0 }
-        if Int64(block.count) > left { block.removeLast(block.count - Int(left)) }
-        let count = try stream.read(into: &block)
+        var count: Int
+        if Int64(block.count) > left {
+            var last = [UInt8](repeating: 0, count: Int(left))
+            count = try stream.read(into: &last)
+            count = block.overwrite(with: last[..<count])
+        } else {
+            count = try stream.read(into: &block)
+        }
         left -= Int64(count)
         return count
     }

@@ -235,6 +235,8 @@ struct BracketDepth {
     private(set) var depth = 0
     private var isInString = false
     private var isEscaped = false
+    /// True outside of all values and texts.
+    var isClosed: Bool { depth == 0 && !isInString }
 
     /// Goes on by a byte.
     mutating func pass(_ byte: UInt8) {

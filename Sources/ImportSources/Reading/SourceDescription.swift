@@ -31,6 +31,8 @@ package struct SourceDescription: Sendable, Hashable, Codable {
     package var earlier: EarlierPart?
     /// Where reading ends, in bytes: behind the last whole line of a file that may still be written; nil for the file's end.
     package var end: Int64?
+    /// The same; nil where that is the file's end.
+    package var wholeEnd: Int64? { end == size ? nil : end }
     /// True if its file is gone, and what is at its path now was found to be another source; else nil.
     package var isGone: Bool?
     /// The job that has imported an earlier version of it, whose rows go when this one is imported; nil for none.

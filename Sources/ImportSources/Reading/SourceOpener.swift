@@ -7,6 +7,8 @@ package struct SourceOpener: Sendable {
     package var standardInput: Int32 = 0
     /// What the source with their name reads, where a program gives records.
     package var records: ProgramRecords?
+    /// True if only the very file that was described is opened, as another one may be at its path by now.
+    package var opensSameFile = false
 
     package init(standardInput: Int32 = 0, records: ProgramRecords? = nil) {
         self.standardInput = standardInput
@@ -80,10 +82,15 @@ package struct SourceOpener: Sendable {
         else {
             throw ImportError(.archiveMemberNotFound, at: source.name, "the archive no longer has this member")
         }
+        guard !opensSameFile || now.inode == source.inode else { throw Self.isRenamed(source) }
         (now.name, now.fingerprint, now.encoding) = (source.name, source.fingerprint, source.encoding)
         (now.form, now.end) = (source.form, source.end)
         (now.opening, now.earlier, now.replaces) = (source.opening, source.earlier, source.replaces)
         return now
+    }
+
+    private static func isRenamed(_ source: SourceDescription) -> ImportError {
+        ImportError(.fileNotFound, at: source.name, "has another name by now")
     }
 
     /// A file that was described before, with what the system notes of it now; nil where it is no file any more.
@@ -186,6 +193,10 @@ package struct SourceOpener: Sendable {
         interruption: Interruption
     ) throws -> SourceStream {
         let descriptor = try Descriptor.open(path, waits: true)
+        var status = stat()
+        if opensSameFile, let inode = source.inode, fstat(descriptor.number, &status) == 0, status.st_ino != inode {
+            throw Self.isRenamed(source)
+        }
         let file = DescriptorStream(file: descriptor, name: source.name, interruption: interruption)
         let head = try PeekedStream(file).peek(CompressedFormat.headLength)
         guard CompressedFormat(head: head) == nil else {

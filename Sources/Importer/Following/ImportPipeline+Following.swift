@@ -20,16 +20,40 @@ extension ImportPipeline {
         (destination as? SQLiteDestination)?.isFollowed = true
         try destination.check()
         try destination.lock()
+        var failures = 0
         while true {
             let new = try sources.next()
-            if !new.isEmpty {
+            if new.isEmpty {
+                failures = 0
+            } else {
                 progress.beginRound()
-                try round(new, run, into: destination)
-                sources.take(new)
+                do {
+                    try round(new, run, into: destination)
+                    sources.take(new)
+                    failures = 0
+                } catch let error as ImportError where Self.mayPass(error) && failures < Self.mostFailures {
+                    // A file has gone or was renamed meanwhile, say: what is begun goes on with the files as they are then.
+                    failures += 1
+                    sources.lookAgain()
+                }
             }
             progress.update { $0.phase = .following }
             try sources.wait()
+            try checkPlace(of: destination)
         }
+    }
+
+    /// How often in a row a round may fail.
+    private static let mostFailures = 5
+
+    private static func mayPass(_ error: ImportError) -> Bool {
+        error.code == .badInput || error.code == .noInput || error.reason == .storeInUse
+    }
+
+    /// Makes sure that the store is where it was.
+    private func checkPlace(of destination: some RecordDestination) throws {
+        guard let destination = destination as? SQLiteDestination else { return }
+        try destination.checkPlace()
     }
 
     private func followedSources() throws -> FollowedSources {
@@ -83,7 +107,9 @@ extension ImportPipeline {
             where error.code == .badInput || error.code == .noInput || error.code == .usage && run.job != nil
         {
             // A job that is not finished stands in the way of the next round.
-            guard try destination.read({ try $0.unfinishedJobs().isEmpty }) else { throw error }
+            guard try destination.read({ try $0.unfinishedJobs().isEmpty }), error.reason != .fileNotFound else {
+                throw error
+            }
             guard new.count > 1 else {
                 // It is imported when it changes, as far as it can be by then.
                 return say(error.text, run)

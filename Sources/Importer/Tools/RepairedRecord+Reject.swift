@@ -1,5 +1,6 @@
 import ImportEngine
 import ImportModel
+import ImportSQLite
 import ImportSources
 
 extension RepairedRecord {

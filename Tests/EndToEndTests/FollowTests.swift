@@ -141,6 +141,72 @@ struct FollowTests {
         #expect(stop(patient).ending == .exit(130))
     }
 
+    /// A file that begins with half a line is none of one document.
+    @Test(arguments: [
+        ["{\"id\":1,\"v\":\"a", "b\"}\n"], ["{\"id\":1}", "\n{\"id\":", "2}\n"],
+        ["{\n\"id\":1\n}\n", "{\n\"id\":", "2}\n"],
+    ])
+    func halvesWaitForTheirOtherHalves(parts: [String]) throws {
+        try append("", to: "app.ndjson")
+        let child = try follow()
+        for part in parts {
+            try append(part, to: "app.ndjson")
+            usleep(200_000)
+        }
+        try append(lines(3...3), to: "app.ndjson")
+        let expected = parts.joined().contains("2}") ? "1 2 3" : "1 3"
+        try waitFor(expected, of: child)
+        try awaitRest(of: child)
+        #expect(stop(child).ending == .exit(130))
+        let again = try run(command())
+        #expect(
+            again.ending == .exit(0) && again.outputText.contains("already"),
+            "\(again.outputText)\(again.errorText)"
+        )
+        #expect(ids() == expected)
+    }
+
+    /// A last line that was imported without its line feed is in, whenever that comes.
+    @Test func aLineFeedThatComesLaterBringsNothing() throws {
+        try append(lines(1...2) + "{\"id\":3}", to: "app.ndjson")
+        #expect(try run(command()).ending == .exit(0))
+        let child = try follow()
+        try append("\n" + lines(4...4), to: "app.ndjson")
+        try waitFor("1 2 3 4", of: child)
+        #expect(stop(child).ending == .exit(130))
+        #expect(ids() == "1 2 3 4")
+    }
+
+    @Test func aDocumentThatIsWrittenAnewIsSaid() throws {
+        try directory.write("[{\"id\":1}]\n", to: "logs/a.json")
+        let child = try follow()
+        try waitFor("1", of: child)
+        try awaitRest(of: child)
+        try directory.write("[{\"id\":1},{\"id\":2}]\n", to: "logs/a.json")
+        try wait(for: "the change", instead: { child.account }) {
+            child.errorsSoFar.contains("has changed since it was imported") ? true : nil
+        }
+        #expect(stop(child).ending == .exit(130))
+        #expect(ids() == "1")
+    }
+
+    /// The import goes on in the file that was begun, under its new name.
+    @Test func aFileThatIsRenamedWhileTheImportIsDownGoesOn() throws {
+        try append(lines(1...40_000), to: "app.ndjson")
+        let child = try follow("--commit-every", "500")
+        try wait(for: "a commit", instead: { child.account }) { ids().isEmpty ? nil : true }
+        child.signal(SIGKILL)
+        _ = child.wait()
+        try rename("app.ndjson", "app-1.ndjson")
+        try append(lines(40_001...40_001), to: "app.ndjson")
+        let second = try follow()
+        try waitFor("40001|40001", of: second) { query("SELECT count(*), count(DISTINCT id) FROM log") }
+        try awaitRest(of: second)
+        #expect(stop(second).ending == .exit(130))
+        #expect(try run(command()).ending == .exit(0))
+        #expect(query("SELECT count(*) FROM log") == "40001")
+    }
+
     // MARK: What becomes of files
 
     /// What is written before and after its file has another name comes in, whatever that is.

@@ -58,8 +58,10 @@ package final class WorkerPool: Sendable {
         }
         do {
             try pool.start(Array(repeating: work, count: workers))
-            interruption.onRequest { stop(interruption.error) }
-            let result = try LowPriorityThread.run(feed)
+            // It goes with this call: what holds the interruption does not keep the workers.
+            let whileRunning = interruption.child()
+            whileRunning.onRequest { stop(interruption.error) }
+            let result = try withExtendedLifetime(whileRunning) { try LowPriorityThread.run(feed) }
             queue.close()
             try pool.wait()
             return result

@@ -183,11 +183,14 @@ struct FollowTests {
         try waitFor("1", of: child)
         try awaitRest(of: child)
         try directory.write("[{\"id\":1},{\"id\":2}]\n", to: "logs/a.json")
+        try waitFor("1 2", of: child)
+        try awaitRest(of: child)
+        try directory.write("[{\"id\":1},{\"id\":3},{\"id\":4}]\n", to: "logs/a.json")
         try wait(for: "the change", instead: { child.account }) {
             child.errorsSoFar.contains("has changed since it was imported") ? true : nil
         }
         #expect(stop(child).ending == .exit(130))
-        #expect(ids() == "1")
+        #expect(ids() == "1 2")
     }
 
     /// The import goes on in the file that was begun, under its new name.

@@ -76,6 +76,33 @@ struct KnownSourceTests {
         try file.close()
     }
 
+    /// Elements that follow in an array are imported alone, however it is written; where one before them is another, it has changed.
+    @Test(
+        arguments: [
+            ("[", ",", "]"), ("[\n  ", ",\n  ", "\n]\n"), ("[ ", " , ", " ]"), ("[\r\n", ",\r\n", "\r\n]\r\n"),
+            ("{\"items\":[", ",", "]}"), ("{\n  \"v\": 1,\n  \"items\": [\n    ", ",\n    ", "\n  ]\n}"),
+        ]
+    )
+    func elementsThatFollowAreImported(beginning: String, comma: String, end: String) throws {
+        func write(_ ids: [Int]) throws {
+            let records = ids.map { "{\"id\":\($0),\"t\":\"],}\"}" }.joined(separator: comma)
+            try directory.write(beginning + records + end, to: "l.json")
+        }
+        try write([1])
+        #expect(try importFiles(["l.json"], "--entity", "a").ending == .exit(0))
+        for last in [2, 5] {
+            try write(Array(1...last))
+            let grown = try importFiles(["l.json"], "--entity", "a")
+            #expect(grown.ending == .exit(0) && grown.errorText.contains("l.json has grown"), "\(grown.errorText)")
+            #expect(try ids() == (1...last).map(String.init).joined(separator: " "))
+        }
+        #expect(try importFiles(["l.json"], "--entity", "a").outputText.contains("already"))
+        #expect(try run([Project.importer, "verify", store]).ending == .exit(0))
+        try write([1, 2, 3, 9, 5, 6])
+        #expect(try importFiles(["l.json"], "--entity", "a").ending == .exit(65))
+        #expect(try ids() == "1 2 3 4 5")
+    }
+
     /// Lines that follow are a job of their own, which knows what came before by its hash; where the file was touched alone, nothing is.
     @Test(arguments: ["", "\n"])
     func linesThatFollowAreImported(end: String) throws {

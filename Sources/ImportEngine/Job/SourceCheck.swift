@@ -59,7 +59,7 @@ package struct SourceCheck {
         let beginning: Beginning
         do {
             guard let found = try self.beginning(of: stream, before.description, committed.ranges, known) else {
-                return .other
+                return try compareArray(now, with: job, source: index, committed, journal)
             }
             beginning = found
             beginnings?.keep(found, of: now, as: before.description, opener, interruption)
@@ -79,13 +79,45 @@ package struct SourceCheck {
         guard beginning.prefix.byteOffset > 0, before.shape.fault == nil, before.description.form?.values == nil,
             canGoOn(before.shape.layout, after: beginning.last, with: next[0])
         else { return .other }
-        let prefix = beginning.prefix
+        return .longer(earlierPart(upTo: beginning.prefix, beginning.whole.digest, in: "", job, before))
+    }
+
+    /// Compares a document with one of an array that was imported, which may have more elements now.
+    private func compareArray(
+        _ now: SourceDescription,
+        with job: StoredJob,
+        source index: Int,
+        _ committed: CommittedSource,
+        _ journal: any JournalReader
+    ) throws -> Comparison {
+        let before = job.sources[index]
+        guard !committed.hasReachedLimit, before.description.form == nil, let array = GrownArray(of: before.shape)
+        else {
+            return .other
+        }
+        var ranges = try journal.committed(of: job, source: index).ranges
+        if let earlier = before.description.earlier {
+            ranges.insert(HashedRange(firstByte: 0, endByte: earlier.end.byteOffset, hash: earlier.hash), at: 0)
+        }
+        let stream = try opener.open(now.plain, interruption: interruption)
+        guard let match = try array.match(stream, ranges) else { return .other }
+        return .longer(earlierPart(upTo: match.prefix, match.hash, in: array.enclosing, job, before))
+    }
+
+    private func earlierPart(
+        upTo prefix: SourcePrefix,
+        _ hash: String,
+        in enclosing: String,
+        _ job: StoredJob,
+        _ before: StoredJob.Source
+    ) -> SourceDescription.EarlierPart {
         var end = SplitPosition.start
         (end.byteOffset, end.lineBreaks, end.lineStart) = (prefix.byteOffset, prefix.lineBreaks, prefix.lineStart)
+        end.enclosing = enclosing
         // A header row was the first; what was to be skipped is passed.
         let isCounted = job.options.skip > 0 || before.shape.headers != nil
         if isCounted { end.recordsBefore = before.shape.paths.map { _ in 1 << 52 } }
-        return .longer(SourceDescription.EarlierPart(job: job.id, end: end, hash: beginning.whole.digest))
+        return SourceDescription.EarlierPart(job: job.id, end: end, hash: hash)
     }
 
     /// True if a source begins with all that a job has read of one, or has committed of it.

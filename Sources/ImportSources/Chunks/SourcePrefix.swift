@@ -6,7 +6,8 @@ package final class SourcePrefix {
     package private(set) var lineBreaks: Int64
     /// Where the line that holds it begins.
     package private(set) var lineStart: Int64
-    private let hasher = XXH3Hasher()
+    /// Of what was accounted for since the last `resetHash`.
+    package let hasher = XXH3Hasher()
 
     package init(byteOffset: Int64, lineBreaks: Int64, lineStart: Int64) {
         self.byteOffset = byteOffset

@@ -16,7 +16,7 @@ extension ImportPipeline {
             destination.tidyUp()
             destination.unlock()
         }
-        // Those who read the store while it is followed are never waited for.
+        // It stays in WAL mode: who reads it does not keep the import waiting.
         (destination as? SQLiteDestination)?.isFollowed = true
         try destination.check()
         try destination.lock()

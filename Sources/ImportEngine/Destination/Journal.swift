@@ -335,6 +335,8 @@ package struct SourceUpdate: Sendable {
     package let now: SourceDescription?
     /// True if it has grown, so that the job has imported a part of it.
     package var hasGrown = false
+    /// Its place in the job, where it was gone, so that it is not found by its key; else nil.
+    package var position: Int?
 
     /// A source of the job or of an earlier one, which may be a part or another version of it, as it is now.
     package func updated(_ source: SourceDescription, of job: Int64) -> SourceDescription {

@@ -263,7 +263,8 @@ package struct KnownSources {
             return alike.count < Self.mostAlike
         }
         let keys = Set(sources.compactMap(\.key))
-        let known = alike.sorted { $0.key < $1.key }.map(\.value)
+        // The newest part of a source has all that came before it.
+        let known = alike.values.sorted { ($0.job.id, $0.index) > ($1.job.id, $1.index) }
         // While sources are followed, another file may come to a path at any moment.
         let isThere = { [followed] (known: Known) in
             let was = known.source.description
@@ -307,7 +308,8 @@ package struct KnownSources {
                 case .other: continue
                 case .same:
                     pass(index, before)
-                    updates.append(SourceUpdate(key: before.key, job: before.job.id, now: source))
+                    let position = was.isGone == true ? before.index : nil
+                    updates.append(SourceUpdate(key: before.key, job: before.job.id, now: source, position: position))
                     lines.append("\(source.displayName) was \(was.displayName), which is in already")
                 case .longer(let part):
                     goOn(index, source, before, part)

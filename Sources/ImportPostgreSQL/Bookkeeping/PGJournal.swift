@@ -52,7 +52,8 @@ final class PGJournal: PGJournalReader, Journal {
             var (job, isUpdated) = (job, false)
             for index in job.sources.indices {
                 let source = job.sources[index].description
-                guard let update = source.key.flatMap({ keys[$0] }), job.id <= update.job else {
+                let placed = updates.first { $0.position == index && $0.job == job.id }
+                guard let update = placed ?? source.key.flatMap({ keys[$0] }), job.id <= update.job else {
                     // What was at the new path of another one is not there any more.
                     guard let key = source.key, keys[key] == nil, job.id <= places[key] ?? -1 else { continue }
                     (job.sources[index].description.isGone, isUpdated) = (true, true)

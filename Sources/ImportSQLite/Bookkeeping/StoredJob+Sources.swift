@@ -26,8 +26,9 @@ extension StoredJob {
             try BookkeepingRow.fetchAll(
                 database,
                 from: "_import_source",
-                sql: "SELECT job, position, description FROM _import_source WHERE key = ? AND job <= ?",
-                arguments: [update.key, update.job]
+                sql: "SELECT job, position, description FROM _import_source WHERE "
+                    + (update.position == nil ? "key = ? AND job <= ?" : "position = ? AND job = ?"),
+                arguments: update.position.map { [$0, update.job] } ?? [update.key, update.job]
             )
         }
         let moved = Set(updates.map(\.key))

@@ -8,10 +8,7 @@ extension JobResolver {
     /// - Parameter job: one that does not count; nil for none.
     package func known(of names: [String], excluding job: Int64?) throws -> [String: KnownRecords] {
         guard options.records.isEmpty else { return [:] }
-        var known: [String: KnownRecords] = [:]
-        for (name, paths) in try journal.recordPaths(of: Set(names.map(\.asciiLowercased)), excluding: job) {
-            known[name, default: KnownRecords()].paths = paths
-        }
+        var known = try journal.knownRecords(of: Set(names.map(\.asciiLowercased)), excluding: job)
         guard !known.isEmpty else { return known }
         for entity in try options.model?.entities ?? continued(names) {
             let from = entity.attributes.flatMap(\.from) + entity.relationships.flatMap(\.from).flatMap(\.paths)

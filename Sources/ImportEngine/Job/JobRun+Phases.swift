@@ -77,7 +77,9 @@ extension JobRun {
         let few = job.options.skip == 0 ? "no records" : "no more records than are skipped"
         let read = try journal.readEntities(of: job)
         let hierarchy = EntityHierarchy(job.model?.entities ?? [])
-        for source in job.sources {
+        // Of kinds that a source has had before, what is new need not have any.
+        for source in job.sources
+        where source.description.earlier == nil || source.description.form?.makesLists != true {
             for (path, entity) in zip(source.shape.paths, source.entities)
             where !unfound.contains(path) {
                 // What is read for an entity may be of its subentities.

@@ -10,12 +10,19 @@ package struct FormFinder {
     private let opener: SourceOpener
     private let interruption: Interruption
 
-    package init(_ options: JobOptions, paths: [RecordPath], opener: SourceOpener, interruption: Interruption) {
+    package init(
+        _ options: JobOptions,
+        paths: [RecordPath],
+        others: KnownForm? = nil,
+        opener: SourceOpener,
+        interruption: Interruption
+    ) {
         var asked = FormHints()
         asked.shape = options.shape
         asked.prefix = options.prefix
         asked.maxBytes = options.maxRecordBytes
         asked.paths = paths
+        asked.others = others
         let attributes = options.model?.entities.flatMap(\.attributes) ?? []
         asked.modelKeys = Set(attributes.flatMap(\.from).flatMap { [$0.keys.first, $0.keys.last].compactMap(\.self) })
         asked.readsArrays = attributes.contains { $0.type == .json }
@@ -62,6 +69,12 @@ package struct FormFinder {
             )
         }
         return found
+    }
+
+    /// The wrappers that all values of records are in, of however few; nil for none.
+    package func wrapper(_ detector: ShapeDetector, _ detection: ShapeDetector.Detection) -> SourceForm.Kind? {
+        guard !detector.hints.isStrict, detector.isSound else { return nil }
+        return detector.wrapper(asked, detection)?.form
     }
 
     /// The form that was found with what is asked for of its records besides, and where these are then; nil where there is none.
@@ -175,14 +188,13 @@ package struct FormFinder {
 
 extension FoundForm {
     /// What is said of the form of a source, besides where its records are; nil for nothing.
-    package func notice(of source: SourceDescription) -> MessageText? {
-        let name = source.displayName
-        return switch form.kind {
-        case .rows, .columns: "\(name): \(.shape, "records") reads the document as it is written"
-        case .prefix where form.names == nil:
-            "\(name): the text before each object is \(PrefixRewriter.attribute); \(.prefix) names its parts, or drops it (none)"
-        case .dynamoDB: "\(name): DynamoDB's typed values are read as what is in them"
-        case .boxes: "\(name): each value is in an array of its own, and is read without that"
+    package var notice: MessageText? {
+        switch form.kind {
+        case .rows, .columns: "\(.shape, "records") reads the document as it is written"
+        case .prefix where !isPrefixNamed:
+            "the text before each object is \(form.names?[0] ?? PrefixRewriter.attribute); \(.prefix) names its parts, or drops it (none)"
+        case .dynamoDB: "DynamoDB's typed values are read as what is in them"
+        case .boxes: "each value is in an array of its own, and is read without that"
         case .prefix, .events, .notes, .parse, .folders, .kinds, .bulk: nil
         }
     }

@@ -42,10 +42,13 @@ extension ShapeDetector {
         let lists = others.compactMap { nameTexts(in: $0, width, isAsked: asked.shape == .rows) }
         let named = descriptions.first ?? lists.first { Self.isNameOfNames($0.place.name) } ?? lists.first
         guard let (place, names) = named else { return nil }
+        // What is beside descriptions, and not beside the rows, says more of them.
+        let besides = descriptions.isEmpty || place.steps.first == table.steps.first ? [] : place.steps.prefix(1)
         // Where there are records, these are not rows.
         let records = others.filter { other in
             isArrayOfObjects(other.value) && !children(of: other.value, limit: 1).isEmpty
                 && ![place, table].contains { other.steps.starts(with: $0.steps) }
+                && (besides.isEmpty || place.steps.count < 2 || !other.steps.starts(with: besides))
                 && !table.steps.starts(with: other.steps)
         }
         guard asked.shape == .rows || records.isEmpty else { return nil }
@@ -63,6 +66,42 @@ extension ShapeDetector {
             detector: detector,
             detection: .found(layout: .stream, paths: [path], reason: reason)
         )
+    }
+
+    /// Where rows would be beside the names of their columns, in a document that has no row; nil for any other.
+    var emptyRows: RecordPath? {
+        var arrays: [Place] = []
+        findArrays(topLevelValues[0], [], &arrays)
+        guard let table = arrays.first(where: { isEmpty($0.value) && Self.listNames.contains($0.name) }),
+            !isInRecord(table)
+        else { return nil }
+        let others = arrays.filter { !isEmpty($0.value) && !table.steps.starts(with: $0.steps) }
+        func describes(_ place: Place) -> Bool {
+            descriptionNames(in: place, children(of: place.value).count) != nil
+        }
+        let areNames = others.allSatisfy { place in
+            children(of: place.value).allSatisfy { tape.tokens[$0].kind == .string } || describes(place)
+        }
+        let areNamed = others.contains { place in
+            nameTexts(in: place, children(of: place.value).count, isAsked: false) != nil
+                || Self.isNameOfNames(place.name) && describes(place)
+        }
+        return areNames && areNamed ? RecordPath(steps: table.steps + [.anyElement]) : nil
+    }
+
+    /// The only list of objects beside the descriptions of its columns, in the one element of an array.
+    var describedRecords: RecordPath? {
+        var arrays: [Place] = []
+        findArrays(topLevelValues[0], [], &arrays)
+        let columns = arrays.filter {
+            Self.isNameOfNames($0.name) && descriptionNames(in: $0, children(of: $0.value).count) != nil
+        }
+        guard columns.count == 1, columns[0].steps.contains(.anyElement) else { return nil }
+        let owner = columns[0].steps.dropLast()
+        let lists = arrays.filter {
+            $0.steps.dropLast() == owner && $0.steps != columns[0].steps && isArrayOfObjects($0.value)
+        }
+        return lists.count == 1 ? RecordPath(steps: lists[0].steps + [.anyElement]) : nil
     }
 
     private func findArrays(_ value: Int, _ steps: [RecordPath.Step], _ found: inout [Place]) {
@@ -176,7 +215,7 @@ extension ShapeDetector {
 
     private func columns(_ asked: FormHints) -> FoundForm? {
         guard let place = columns(in: topLevelValues[0], [], isAsked: asked.shape == .columns),
-            asked.shape == .columns || isWorthTurning(place)
+            asked.shape == .columns || asked.others?.kind == .columns || isWorthTurning(place) && !isInRecord(place)
         else { return nil }
         let path = RecordPath(steps: place.steps + [.anyElement])
         var form = SourceForm(.columns, path: RecordPath(steps: place.steps), maxBytes: asked.maxBytes)
@@ -202,6 +241,20 @@ extension ShapeDetector {
         let rows = children(of: members[0].value, limit: 3)
         let kinds = Set(members.compactMap { children(of: $0.value, limit: 1).first }.map { tape.tokens[$0].kind })
         return rows.count > 2 || rows.count == 2 && kinds.count > 1
+    }
+
+    /// True if an object around columns says which record it is.
+    private func isInRecord(_ place: Place) -> Bool {
+        var value = topLevelValues[0]
+        for step in place.steps {
+            let isRecord = members(of: value).contains {
+                Self.identityKeys.contains(key($0.key).lowercased())
+                    && [.string, .number].contains(tape.tokens[$0.value].kind)
+            }
+            guard !isRecord, let next = values(at: [step], in: value)?.first else { return true }
+            value = next
+        }
+        return false
     }
 
     private static let columnsReason = "columns, read row by row"
@@ -244,6 +297,13 @@ extension ShapeDetector {
         }
         guard kind == .object else { return false }
         let columns = members.map { $0.value }
+        // Objects by key alone are tables.
+        guard
+            isAsked
+                || columns.contains(where: { column in
+                    children(of: column, limit: 200).contains { tape.tokens[$0].kind != .object }
+                })
+        else { return false }
         let keys = self.members(of: columns[0]).map { key($0.key) }
         let outer = members.map { key($0.key) }
         guard !keys.isEmpty, keys == ["0"] || isAsked || Self.areData(keys), !Self.areData(outer),

@@ -66,6 +66,9 @@ package struct SourceForm: Sendable, Hashable, Codable {
     /// All that its text is rewritten to, in order.
     package var kinds: [Kind] { [kind] + (others ?? []).map(\.kind) }
 
+    /// The kinds of records that were found; nil where they are not looked for.
+    package var foundKinds: [String]? { values ?? others?.lazy.compactMap(\.values).first }
+
     /// True if its records come to be in lists of kinds.
     package var makesLists: Bool { kinds.contains(.kinds) || kinds.contains(.bulk) }
 

@@ -1,7 +1,7 @@
 import ImportModel
 
 /// What becomes of a value that is rewritten.
-struct ValueChange {
+package struct ValueChange {
     private let kind: SourceForm.Kind
     /// The keys of the rows' columns, as JSON with a colon.
     private let keys: [[UInt8]]
@@ -12,7 +12,7 @@ struct ValueChange {
     /// The kinds that were found.
     private(set) var found = KindList()
     /// The kind of a record that names none, or one too many.
-    static let otherKind = "other"
+    package static let otherKind = "other"
     /// The members that each object gets, as JSON with a comma after each.
     private let members: [UInt8]
     /// The columns whose rows are not all written.
@@ -215,7 +215,7 @@ struct ValueChange {
         var item = item
         var cursor = item[0] == UInt8(ascii: "{") ? JSONCursor(item) : nil
         if let (key, value) = cursor?.next(), let key, isKey(key, "Item"), value[0] == UInt8(ascii: "{"),
-            cursor?.next() == nil
+            cursor?.next() == nil, DynamoDBType.read(value) == nil
         {
             item = value
         }
@@ -304,6 +304,30 @@ package enum DynamoDBType: String {
     case texts = "SS"
     case numbers = "NS"
     case allBytes = "BS"
+
+    /// True if a value has a type, and all that is in it, too.
+    package static func isValue(_ value: ByteView) -> Bool {
+        guard let (type, content) = read(value) else { return false }
+        switch type {
+        case .text, .bytes, .boolean, .null: return true
+        case .number: return isNumber(content)
+        case .map, .list: return areAll(in: content, isValue)
+        case .texts, .allBytes: return areAll(in: content) { $0[0] == UInt8(ascii: "\"") }
+        case .numbers: return areAll(in: content, isNumber)
+        }
+    }
+
+    private static func isNumber(_ text: ByteView) -> Bool {
+        text[0] == UInt8(ascii: "\"") && text.count > 2 && JSONNumber(text[1..<text.count - 1]) != nil
+    }
+
+    private static func areAll(in container: ByteView, _ isOne: (ByteView) -> Bool) -> Bool {
+        var cursor = JSONCursor(container)
+        while let (_, value) = cursor.next() {
+            guard isOne(value) else { return false }
+        }
+        return true
+    }
 
     /// The type and value of an object with just these; nil for any other value.
     package static func read(_ value: ByteView) -> (type: DynamoDBType, content: ByteView)? {

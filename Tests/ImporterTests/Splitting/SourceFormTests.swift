@@ -77,6 +77,18 @@ struct SourceFormTests {
             "event: x\ndata: {\"a\":1}\n\n: c\ndata: {\ndata: \"a\":2}\n\ndata: [DONE]\n", "events", "$[*]",
             "\"event: x\"\n[{\"a\":1}]\n\": c\"\n[{ \"a\":2}]\n\"[DONE]\"\n"
         ),
+        (
+            "data: {\"a\":1}\ndata: {\"a\":2}\ndata: {\ndata: }\n", "events", "$[*]",
+            "[{\"a\":1}]\n[{\"a\":2}]\n[{ }]\n"
+        ),
+        (
+            "X {\"line_prefix\":1}\nY {}\n", "prefix", "$",
+            "{\"line_prefix_2\":\"X\",\"line_prefix\":1}\n{\"line_prefix_2\":\"Y\"}\n"
+        ),
+        (
+            "{\"k\":1}\t{\"a\":1}\n{}\t{}\n", "prefix", "$",
+            "{\"line_prefix\":\"{\\\"k\\\":1}\",\"a\":1}\n{\"line_prefix\":\"{}\"}\n"
+        ),
         ("note: x\n{\"jobs\":[{\"a\":1}]}\n", "notes", "$.jobs[*]", "\"note: x\"\n\n{\"jobs\":[{\"a\":1}]}\n"),
         (
             "Record 1\n{\n\"a\":1\n}\nRecord 2\n{\n\"a\":\"}\"\n}\n", "notes", "$[*]",
@@ -112,6 +124,11 @@ struct SourceFormTests {
         "INSERT INTO t VALUES (1);\n",
         #"{"Item":{"a":{"S":1}}}"#, #"{"a":{"S":"x"},"b":1}"#, #"[{"a":[1]},{"a":[1,2]}]"#, #"[{"a":[1]}]"#,
         #"[{"a":[{}]},{"a":[1]}]"#,
+        #"{"Item":{"a":{"S":"x"},"m":{"M":{"k":"v"}}}}"#, #"{"Item":{"a":{"L":[{"S":"x"},1]}}}"#,
+        #"{"Item":{"a":{"NS":["x"]},"b":{"N":"x"}}}"#,
+        #"{"a":{"1":{"x":1},"2":{"x":2}},"b":{"1":{"x":3},"2":{"x":4}}}"#,
+        #"{"id":1,"h":{"t":[1,2,3],"v":[4,5,6]}}"#, "{\"a\":1} {\"b\":1}\n{\"a\":2}\t[1]\n",
+        "log\nlog\n{\"a\":1}\nlog\nlog\nlog\nlog\n",
         "data: 1\n\n", "[INFO] x\n[INFO] y\n",
     ])
     func isLeftAsItIs(text: String) {

@@ -95,6 +95,42 @@ struct MoreInRecordsTests {
         #expect(try query("SELECT (SELECT n FROM c_x), (SELECT n FROM c), (SELECT n FROM d_5)") == "1|2|3")
     }
 
+    private func model(_ subentity: String, _ entities: String) throws -> String {
+        let root = #""record":{"records":"$","abstract":true,"attributes":{},"subentity":\#(subentity)}"#
+        return try directory.write("{\"entities\":{\(root),\(entities)}}", to: "m.json")
+    }
+
+    @Test func aNullLeavesRecordsOut() throws {
+        let model = try model(
+            #"{"from":"type","values":{"RECORD":"user","SCHEMA":null,"STATE":null}}"#,
+            #""user":{"parent":"record","identifier":["id"],"attributes":{"id":{"type":"integer64"}}}"#
+        )
+        let text =
+            #"{"type":"SCHEMA","id":"x"}"# + "\n" + #"{"type":"RECORD","id":1}"# + "\n" + #"{"type":"STATE"}"# + "\n"
+            + #"{"type":"SCHEMA"}"# + "\n" + #"{"type":"RECORD","id":2}"# + "\n" + #"{"type":"NEW"}"# + "\n"
+        try imported([("s.jsonl", text)], "--model", model, "--commit-every", "1")
+        #expect(try query("SELECT group_concat(id) FROM user") == "1,2")
+        #expect(try ledger("leftOut") == "type|3")
+        #expect(try query("SELECT count(*) FROM _import_reject") == "1")
+    }
+
+    @Test func aKeySaysOfWhichEntityARecordIs() throws {
+        let model = try model(
+            #"{"from":"*","values":{"Created":"created","Gone":"gone","Ping":null}}"#,
+            #"""
+            "created":{"parent":"record","attributes":{"id":{"type":"integer64","from":"Created.id"}}},
+            "gone":{"parent":"record","attributes":{"why":{"type":"string","from":"Gone"}}}
+            """#
+        )
+        let text =
+            #"{"Created":{"id":5}}"# + "\n" + #"{"Gone":"late"}"# + "\n" + #"{"Ping":1}"# + "\n" + #"{"Other":1}"#
+            + "\n"
+        try imported([("e.ndjson", text)], "--model", model)
+        #expect(try query("SELECT id FROM created") + query("SELECT why FROM gone") == "5late")
+        #expect(try ledger("leftOut") == "*|1")
+        #expect(try query("SELECT count(*) FROM _import_reject") == "1")
+    }
+
     @Test func bulkLinesAreDocuments() throws {
         let text = #"""
             {"index":{"_index":"people","_id":"1"}}

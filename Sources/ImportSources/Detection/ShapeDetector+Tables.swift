@@ -53,12 +53,13 @@ extension ShapeDetector {
         }
         guard asked.shape == .rows || records.isEmpty else { return nil }
         let path = RecordPath(steps: table.steps + [.anyElement])
-        let form = SourceForm(
+        var form = SourceForm(
             .rows,
             path: path,
             names: RowColumns.names(names.map(JSONValue.string)),
             maxBytes: asked.maxBytes
         )
+        if others.contains(where: { isIndex($0, of: table) }) { form.index = names.contains("key") ? "key_2" : "key" }
         let detector = ShapeDetector(form.rewritten(text), isWhole: isWhole, hints: hints)
         let reason = "rows, whose columns are named at \(RecordPath(steps: place.steps + [.anyElement]))"
         return FoundForm(
@@ -66,6 +67,17 @@ extension ShapeDetector {
             detector: detector,
             detection: .found(layout: .stream, paths: [path], reason: reason)
         )
+    }
+
+    /// True if an array before rows has a value for each of them that is not just its number, as pandas writes it.
+    private func isIndex(_ place: Place, of rows: Place) -> Bool {
+        let values = children(of: place.value, limit: 200)
+        return place.name == SourceForm.indexKey && place.value < rows.value
+            && place.steps.dropLast() == rows.steps.dropLast()
+            && values.allSatisfy { ![.object, .array].contains(tape.tokens[$0].kind) }
+            && values.enumerated().contains { number, value in
+                !bytes(of: value) { $0.buffer.elementsEqual("\(number)".utf8) }
+            }
     }
 
     /// Where rows would be beside the names of their columns, in a document that has no row; nil for any other.

@@ -36,6 +36,10 @@ struct SourceFormTests {
             #"{"columns":["a","b"],"index":[0,1],"data":[{"a":1,"b":"x"},{"a":2,"b":null}]}"#
         ),
         (
+            #"{"columns":["a"],"index":["]\"",3 , null],"data":[[1],[2],[3],[4]]}"#, "rows", "$.data[*]",
+            #"{"columns":["a"],"index":["]\"",3 , null],"data":[{"key":"]\"","a":1},{"key":3,"a":2},{"key":null,"a":3},{"key":null,"a":4}]}"#
+        ),
+        (
             #"{"rows":[[1,[2]]],"meta":[{"name":"a","type":"x"},{"name":"b","type":"y"}]}"#, "rows", "$.rows[*]",
             #"{"rows":[{"a":1,"b":[2]}],"meta":[{"name":"a","type":"x"},{"name":"b","type":"y"}]}"#
         ),

@@ -135,6 +135,7 @@ struct FormsOfSourcesTests {
         #"{"columns":["id","n"],"data":[]}"#, #"{"columns":["id","n"],"index":[],"data":[]}"#,
         #"{"results":[{"series":[{"name":"cpu","columns":["time","v"],"values":[]}]}]}"#,
         #"{"columns":["id"],"types":["bigint"],"rows":[]}"#,
+        #"{"head":{"vars":["s","n"]},"results":{"bindings":[]}}"#,
     ])
     func noRowsAreNoRecord(text: String) throws {
         try imported([("t.json", text)])

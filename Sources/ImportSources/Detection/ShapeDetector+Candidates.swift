@@ -125,7 +125,7 @@ extension ShapeDetector {
     /// What lists of records are called, whatever the records are.
     static let listNames: Set = [
         "data", "items", "results", "result", "records", "rows", "values", "value", "list", "entries", "hits",
-        "response",
+        "response", "bindings",
         "objects", "elements", "content", "docs", "documents", "features",
     ]
 

@@ -90,6 +90,8 @@ extension ShapeDetector {
             var hints = hints
             hints.areLinesNamed = true
             let detector = ShapeDetector(form.rewritten(sample), isWhole: isWhole, hints: hints)
+            // What brackets are around in a log is not always JSON.
+            guard detector.lines.judgedValues * 3 >= detector.lines.judged * 2 else { return nil }
             let reason = "an object on each line, after other text"
             return FoundForm(
                 form: form,
@@ -98,7 +100,7 @@ extension ShapeDetector {
                 isPrefixNamed: asked.prefix != nil
             )
         }
-        guard !isJSON, let note = noteCount(lines),
+        guard !isJSON, let note = noteCount(lines), !lines.contains(where: { $0.starts(with: "```".utf8) }),
             ![TextBeginning.sql, TextBeginning.markup].contains(TextBeginning.kind(of: sample))
         else { return nil }
         return around(SourceForm(.notes, maxBytes: asked.maxBytes), sample, asked, "\(note) between text")
@@ -169,15 +171,19 @@ extension ShapeDetector {
     /// True if the first values are actions of Elasticsearch's bulk lines, each but deletions with a document behind it.
     private var areBulkLines: Bool {
         guard isSound, topLevelValues.count > 1, isLines else { return false }
-        var (documents, isDocument) = (0, false)
+        var (documents, action) = (0, BulkRewriter.Action?.none)
         for value in topLevelValues.prefix(Self.judgedText) where tape.tokens[value].next != 0 {
-            if isDocument {
-                guard tape.tokens[value].kind == .object else { return false }
-                (documents, isDocument) = (documents + 1, false)
-            } else {
-                guard let action = bytes(of: value, { BulkRewriter.action(of: $0) }) else { return false }
-                isDocument = action.name != "delete"
+            guard let before = action else {
+                action = bytes(of: value) { BulkRewriter.action(of: $0) }
+                if action == nil { return false }
+                if action?.name == "delete" { action = nil }
+                continue
             }
+            action = nil
+            let keys = before.name == "update" ? members(of: value).map { key($0.key) } : ["doc"]
+            guard tape.tokens[value].kind == .object, keys.contains(where: ["doc", "script", "upsert"].contains)
+            else { return false }
+            if keys.contains("doc") { documents += 1 }
         }
         return documents > 0
     }

@@ -38,7 +38,8 @@ extension ShapeDetector {
         guard !hints.haveHeader, let table = rows.first, rows.count == 1 else { return nil }
         let width = rowWidth(of: table.value)
         let others = arrays.filter { $0.value != table.value }
-        let descriptions = others.compactMap { descriptionNames(in: $0, width) }
+        let descriptions = others.filter { asked.shape == .rows || isNameOfNames($0) }
+            .compactMap { descriptionNames(in: $0, width) }
         let lists = others.compactMap { nameTexts(in: $0, width, isAsked: asked.shape == .rows) }
         let named = descriptions.first ?? lists.first { Self.isNameOfNames($0.place.name) } ?? lists.first
         guard let (place, names) = named else { return nil }
@@ -95,8 +96,8 @@ extension ShapeDetector {
             children(of: place.value).allSatisfy { tape.tokens[$0].kind == .string } || describes(place)
         }
         let areNamed = others.contains { place in
-            nameTexts(in: place, children(of: place.value).count, isAsked: false) != nil
-                || Self.isNameOfNames(place.name) && describes(place)
+            isNameOfNames(place)
+                && (describes(place) || nameTexts(in: place, children(of: place.value).count, isAsked: true) != nil)
         }
         return areNames && areNamed ? RecordPath(steps: table.steps + [.anyElement]) : nil
     }
@@ -157,7 +158,16 @@ extension ShapeDetector {
     static let columnKeys = ["name", "id", "label", "field", "column", "fieldName", "column_name"]
 
     private static func isNameOfNames(_ name: String) -> Bool {
-        ["column", "field", "name", "head", "meta", "schema", "cols", "keys", "label"].contains { name.contains($0) }
+        ["column", "field", "name", "head", "meta", "schema", "cols", "keys", "label", "rowtype"].contains {
+            name.contains($0)
+        }
+    }
+
+    /// True if a key on the way to an array says that it names or describes something.
+    private func isNameOfNames(_ place: Place) -> Bool {
+        place.steps.contains {
+            if case .key(let name) = $0 { Self.isNameOfNames(name.lowercased()) } else { false }
+        }
     }
 
     /// The names in an array of as many objects that describe columns.

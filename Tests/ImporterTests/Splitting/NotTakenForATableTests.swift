@@ -45,6 +45,8 @@ struct NotTakenForATableTests {
     @Test(arguments: [
         #"{"users":[{"id":1,"name":"a","age":5},{"id":2,"name":"b","age":6}],"edges":[[1,2],[2,1]]}"#,
         #"{"players":[{"id":1,"name":"a"},{"id":2,"name":"b"}],"board":[[0,1],[1,0]]}"#,
+        #"{"users":[{"id":1,"type":"x"},{"id":2,"type":"y"}],"edges":[[1,2],[2,1]]}"#,
+        #"{"objects":{"c":{"geometries":[{"type":"Polygon","id":"a"},{"type":"Polygon","id":"b"}]}},"arcs":[[0,1],[2,3]]}"#,
     ])
     func recordsBesideArraysAreAskedFor(text: String) throws {
         let error = #expect(throws: ImportError.self) { try columns(text) }
@@ -55,6 +57,7 @@ struct NotTakenForATableTests {
         // Events that are called as Elasticsearch's actions.
         ("{\"create\":{\"user\":\"a\"}}\n{\"create\":{\"user\":\"b\"}}\n", "t:create_user"),
         ("{\"delete\":{\"id\":1}}\n{\"delete\":{\"id\":2}}\n", "t:delete_id"),
+        ("{\"update\":{\"_id\":1}}\n{\"update\":{\"_id\":2}}\n", "t:update__id"),
         // One list of one is no box, nor one object with a key of DynamoDB's a type.
         ("{\"tags\":[\"a\"]}\n{\"tags\":[\"b\"]}\n", "t:tags"),
         ("{\"k\":{\"S\":\"a\"}}\n{\"k\":{\"S\":\"b\"}}\n", "t:k_S"),

@@ -133,6 +133,7 @@ struct SourceFormTests {
         #"{"a":{"1":{"x":1},"2":{"x":2}},"b":{"1":{"x":3},"2":{"x":4}}}"#,
         #"{"id":1,"h":{"t":[1,2,3],"v":[4,5,6]}}"#, "{\"a\":1} {\"b\":1}\n{\"a\":2}\t[1]\n",
         "log\nlog\n{\"a\":1}\nlog\nlog\nlog\nlog\n",
+        "2024-01-01 a {x}\n2024-01-01 b {y}\n", "# T\n\n```\n{\"a\":1}\n```\n",
         "data: 1\n\n", "[INFO] x\n[INFO] y\n",
     ])
     func isLeftAsItIs(text: String) {

@@ -100,6 +100,14 @@ struct FormsOfSourcesTests {
         #expect(try query("SELECT count(*), sum(a) FROM item") == "6|21")
     }
 
+    /// What pandas writes of no rows, and of one.
+    @Test func aFrameMayHaveFewRows() throws {
+        try imported([("item1.json", #"{"a":{"0":1,"1":2},"b":{"0":"x","1":"y"}}"#)], "--entity", "item")
+        let files = [("item2.json", #"{"a":{},"b":{}}"#), ("item3.json", #"{"a":{"7":3},"b":{"7":"z"}}"#)]
+        try imported(files, "--entity", "item")
+        #expect(try query("SELECT group_concat(a || b) FROM (SELECT * FROM item ORDER BY a)") == "1x,2y,3z")
+    }
+
     // MARK: Tables and lists
 
     /// Tables by name, whose rows have numbers (tinydb).

@@ -236,7 +236,7 @@ extension ShapeDetector {
     // MARK: Columns
 
     private func columns(_ asked: FormHints) -> FoundForm? {
-        guard let place = columns(in: topLevelValues[0], [], isAsked: asked.shape == .columns),
+        guard let place = columns(in: topLevelValues[0], [], asked),
             asked.shape == .columns || asked.others?.kind == .columns || isWorthTurning(place) && !isInRecord(place)
         else { return nil }
         let path = RecordPath(steps: place.steps + [.anyElement])
@@ -282,11 +282,11 @@ extension ShapeDetector {
     private static let columnsReason = "columns, read row by row"
 
     /// The first object of columns in a value.
-    private func columns(in value: Int, _ steps: [RecordPath.Step], isAsked: Bool) -> Place? {
+    private func columns(in value: Int, _ steps: [RecordPath.Step], _ asked: FormHints) -> Place? {
         guard steps.count < 4, tape.tokens[value].kind == .object else { return nil }
-        if areColumns(in: value, isAsked: isAsked) { return Place(value: value, steps: steps) }
+        if areColumns(in: value, asked) { return Place(value: value, steps: steps) }
         let members = members(of: value)
-        let found = members.compactMap { columns(in: $0.value, steps + [.key(key($0.key))], isAsked: isAsked) }
+        let found = members.compactMap { columns(in: $0.value, steps + [.key(key($0.key))], asked) }
         guard found.count == 1 else { return nil }
         // What has lists of records has no columns beside them, but what describes them.
         let lists = members.map(\.value).filter { isArrayOfObjects($0) && !children(of: $0, limit: 1).isEmpty }
@@ -301,8 +301,10 @@ extension ShapeDetector {
         }
     }
 
-    private func areColumns(in object: Int, isAsked: Bool) -> Bool {
+    private func areColumns(in object: Int, _ asked: FormHints) -> Bool {
         let members = members(of: object)
+        // Where other sources have rows, there may be one, or none.
+        let (isAsked, takesFew) = (asked.shape == .columns, asked.others?.kind == .columns)
         let isCut = !isWhole || hints.isSkeleton
         guard members.count > 1 || isCut && !members.isEmpty, members.count <= 10_000 else { return false }
         let kind = tape.tokens[members[0].value].kind
@@ -314,21 +316,20 @@ extension ShapeDetector {
             }
             // Lists of lists alone are no columns.
             let plain = elements.count { !$0.contains(.array) }
-            return counts[0] > 0 && !elements.contains { $0.contains(.object) } && plain >= min(2, members.count)
+            return (counts[0] > 0 || takesFew) && !elements.contains { $0.contains(.object) }
+                && plain >= min(2, members.count)
                 && (isCut || Set(counts).count == 1)
         }
         guard kind == .object else { return false }
         let columns = members.map { $0.value }
+        let (keys, outer) = (self.members(of: columns[0]).map { key($0.key) }, members.map { key($0.key) })
         // Objects by key alone are tables.
-        guard
-            isAsked
-                || columns.contains(where: { column in
-                    children(of: column, limit: 200).contains { tape.tokens[$0].kind != .object }
-                })
-        else { return false }
-        let keys = self.members(of: columns[0]).map { key($0.key) }
-        let outer = members.map { key($0.key) }
-        guard !keys.isEmpty, keys == ["0"] || isAsked || Self.areData(keys), !Self.areData(outer),
+        let haveValues = columns.contains { column in
+            children(of: column, limit: 200).contains { tape.tokens[$0].kind != .object }
+        }
+        let areFew = takesFew && (keys.isEmpty || haveValues && Self.areData(keys + keys))
+        guard areFew || !keys.isEmpty && (isAsked || haveValues && (keys == ["0"] || Self.areData(keys))),
+            !Self.areData(outer),
             Set(outer).count == outer.count
         else { return false }
         return isCut || columns.dropFirst().allSatisfy { self.members(of: $0).map { self.key($0.key) } == keys }

@@ -150,6 +150,23 @@ struct FormsOfSourcesTests {
         #expect(try query("SELECT count(*) FROM t") == "0")
     }
 
+    /// What reads the columns reads nothing of the document around them.
+    @Test func aModelReadsRowsByTheirNames() throws {
+        let attributes = #""id":{"type":"integer64","optional":true},"n":{"type":"string","optional":true}"#
+        let model = try directory.write("{\"entities\":{\"t\":{\"attributes\":{\(attributes)}}}}", to: "m.json")
+        let files = [
+            ("t1.json", #"{"columns":["id","n"],"data":[]}"#), ("t2.json", #"{"columns":["id","n"],"data":[[1,"a"]]}"#),
+        ]
+        try imported(files, "--model", model)
+        #expect(try query("SELECT id, n FROM t") == "1|a")
+        let around = try directory.write(
+            #"{"entities":{"u":{"attributes":{"columns":{"type":"json"}}}}}"#,
+            to: "u.model.json"
+        )
+        try imported([("u.json", #"{"columns":["id","n"],"data":[[1,"a"]]}"#)], "--model", around)
+        #expect(try query("SELECT columns FROM u") == #"["id","n"]"#)
+    }
+
     @Test(arguments: [
         #"{"resultSetMetaData":{"rowType":[{"name":"id","type":"x"},{"name":"n","type":"y"}],"partitionInfo":[{"rowCount":2}]},"data":[["1","a"],["2",null]]}"#,
         #"{"results":[{"columns":[{"name":"ID","type":"x"},{"name":"N","type":"y"}],"items":[{"id":"1","n":"a"},{"id":"2"}]}]}"#,

@@ -23,8 +23,10 @@ package struct FormFinder {
         asked.maxBytes = options.maxRecordBytes
         asked.paths = paths
         asked.others = others
-        let attributes = options.model?.entities.flatMap(\.attributes) ?? []
-        asked.modelKeys = Set(attributes.flatMap(\.from).flatMap { [$0.keys.first, $0.keys.last].compactMap(\.self) })
+        let entities = options.model?.entities ?? []
+        let attributes = entities.flatMap(\.attributes)
+        let read = attributes.flatMap(\.from) + entities.flatMap(\.relationships).flatMap(\.from).flatMap(\.paths)
+        asked.modelKeys = Set(read.flatMap { [$0.keys.first, $0.keys.last].compactMap(\.self) })
         asked.readsArrays = attributes.contains { $0.type == .json }
         self.asked = asked
         parse = options.parse ?? []

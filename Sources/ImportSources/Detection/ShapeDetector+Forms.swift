@@ -48,11 +48,19 @@ extension ShapeDetector {
         guard isSound else { return nil }
         if asked.shape != .records, !isLines, !hints.areLinesNamed || asked.shape != nil, let found = table(asked),
             case .found(_, let paths, _) = found.detection,
-            asked.paths.isEmpty ? !hints.hasModel || asked.shape != nil : asked.paths == paths
+            asked.paths.isEmpty
+                ? !hints.hasModel || asked.shape != nil || areRead(found.form, asked) : asked.paths == paths
         {
             return found
         }
         return formOfValues(sample, asked)
+    }
+
+    /// True if a model reads the columns of rows, and nothing of the document around them.
+    private func areRead(_ rows: SourceForm, _ asked: FormHints) -> Bool {
+        let around = recordKeys(at: .root).map(\.text)
+        return rows.kind == .rows && asked.modelKeys.isDisjoint(with: around)
+            && !asked.modelKeys.isDisjoint(with: rows.names ?? [])
     }
 
     /// How many first lines are looked at.

@@ -25,7 +25,7 @@ extension ShapeDetector {
         {
             return nil
         }
-        if asked.shape != .columns, let found = rows(asked) { return found }
+        if asked.shape != .columns, let found = rows(asked) ?? noRows(asked) { return found }
         return asked.shape == .rows ? nil : columns(asked)
     }
 
@@ -81,8 +81,9 @@ extension ShapeDetector {
             }
     }
 
-    /// Where rows would be beside the names of their columns, in a document that has no row; nil for any other.
-    var emptyRows: RecordPath? {
+    /// The form of a document that has the names of columns, and no row; nil for any other.
+    private func noRows(_ asked: FormHints) -> FoundForm? {
+        guard !hints.paths.contains(where: leads) else { return nil }
         var arrays: [Place] = []
         findArrays(topLevelValues[0], [], &arrays)
         guard let table = arrays.first(where: { isEmpty($0.value) && Self.listNames.contains($0.name) }),
@@ -95,11 +96,19 @@ extension ShapeDetector {
         let areNames = others.allSatisfy { place in
             children(of: place.value).allSatisfy { tape.tokens[$0].kind == .string } || describes(place)
         }
-        let areNamed = others.contains { place in
-            isNameOfNames(place)
-                && (describes(place) || nameTexts(in: place, children(of: place.value).count, isAsked: true) != nil)
+        let named = others.filter(isNameOfNames).lazy.compactMap { place in
+            let count = self.children(of: place.value).count
+            return self.descriptionNames(in: place, count) ?? self.nameTexts(in: place, count, isAsked: true)
         }
-        return areNames && areNamed ? RecordPath(steps: table.steps + [.anyElement]) : nil
+        guard areNames, let names = named.first?.names else { return nil }
+        let path = RecordPath(steps: table.steps + [.anyElement])
+        let form = SourceForm(.rows, path: path, names: names, maxBytes: asked.maxBytes)
+        let reason = "an empty array of rows"
+        return FoundForm(
+            form: form,
+            detector: self,
+            detection: .found(layout: .stream, paths: [path], reason: reason)
+        )
     }
 
     /// The only list of objects beside the descriptions of its columns, in the one element of an array.

@@ -175,7 +175,7 @@ package struct ShapeDetector {
 
     /// The readings of a source, the most careful first; nil where one does not apply.
     private static let readings: [@Sendable (ShapeDetector) -> Detection?] = [
-        \.asBefore, \.asArrays, \.asLines, \.asValues, \.asRows, \.asCollection, \.asEmptyPage, \.asObject,
+        \.asBefore, \.asArrays, \.asLines, \.asValues, \.asDescribed, \.asCollection, \.asEmptyPage, \.asObject,
     ]
 
     /// Keeps what was kept before: the records where other sources of the same entity have them.
@@ -226,10 +226,9 @@ package struct ShapeDetector {
         return hints.areLinesNamed ? root("a single value over several lines") : nil
     }
 
-    /// Keeps what is beside the names of columns: nothing, where there are no rows.
-    private var asRows: Detection? {
+    /// Keeps the objects beside the descriptions of their columns.
+    private var asDescribed: Detection? {
         guard object != nil, !hints.hasModel else { return nil }
-        if let path = emptyRows { return .found(layout: .stream, paths: [path], reason: "an empty array of rows") }
         return describedRecords.map { .found(layout: .stream, paths: [$0], reason: "objects beside their columns") }
     }
 

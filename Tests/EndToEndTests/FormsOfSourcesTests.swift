@@ -256,6 +256,15 @@ struct FormsOfSourcesTests {
         #expect(try imported([("e.ndjson", more + "{\"q\":6}\n")], ending: 64).contains("--entity-by"))
     }
 
+    /// What of a stream's beginning is not of the kind `other` need not be followed by anything that is.
+    @Test(arguments: [1, 40_000]) func kindsOfAStreamAreFound(count: Int) throws {
+        let file = try directory.write(String(repeating: kinds, count: count), to: "e.ndjson")
+        let command = "'\(Project.importer)' import - --into '\(store)' --entity-by t --progress none < '\(file)'"
+        let result = try TestSupport.run(["/bin/sh", "-c", command])
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(try query("SELECT count(*) FROM a") == "\(count)")
+    }
+
     @Test func bulkLinesGrow() throws {
         let first = #"{"index":{"_index":"a"}}"# + "\n{\"n\":1}\n"
         try imported([("e.ndjson", first)])

@@ -100,7 +100,7 @@ package struct FormFinder {
             add(own)
         }
         if var bulk = form, bulk.kind == .bulk {
-            let indexes = try kinds(bulk, of: source, nil, sample.bytes)
+            let indexes = try kinds(bulk, of: source, nil, sample)
             bulk.values = indexes
             form = bulk
             detection = Self.lists(of: indexes, in: .root, reason: "bulk lines, indexes: \(indexes.count)")
@@ -112,7 +112,7 @@ package struct FormFinder {
                 maxBytes: self.asked.maxBytes
             )
             own.isOfLines = layout == .lines
-            let kinds = try kinds(own, of: source, form, sample.bytes)
+            let kinds = try kinds(own, of: source, form, sample)
             own.values = kinds
             if !kinds.isEmpty { add(own) }
             let keys = entityBy.map(\.description).joined(separator: ",")
@@ -137,10 +137,12 @@ package struct FormFinder {
     /// The kinds of records of a source that a form finds, in their order; the rest is `other`.
     ///
     /// - Parameter before: how its text is rewritten before that.
-    private func kinds(_ form: SourceForm, of source: SourceDescription, _ before: SourceForm?, _ sample: [UInt8])
-        throws
-        -> [String]
-    {
+    private func kinds(
+        _ form: SourceForm,
+        of source: SourceDescription,
+        _ before: SourceForm?,
+        _ sample: SourceStream.Sample
+    ) throws -> [String] {
         var (rewriter, output) = (form.rewriter, [UInt8]())
         if source.isRepeatable {
             var rewritten = source
@@ -152,13 +154,15 @@ package struct FormFinder {
                 output.removeAll(keepingCapacity: true)
             }
         } else {
-            let text = (before.map { [$0] + ($0.others ?? []) } ?? []).reduce(sample) { $1.rewritten($0) }
+            let text = (before.map { [$0] + ($0.others ?? []) } ?? []).reduce(sample.bytes) { $1.rewritten($0) }
             rewriter.add(text[...], to: &output)
         }
         rewriter.finish(to: &output)
         let most = RecordMatcher.maximumPaths - 1
         let kinds = rewriter.kinds.filter { $0 != ValueChange.otherKind }
-        let hasOthers = kinds.count > most || kinds.count < rewriter.kinds.count || !source.isRepeatable
+        let hasOthers =
+            kinds.count > most || kinds.count < rewriter.kinds.count
+            || !source.isRepeatable && !sample.isWhole
         return kinds.prefix(most) + (hasOthers ? [ValueChange.otherKind] : [])
     }
 

@@ -95,6 +95,30 @@ struct MoreInRecordsTests {
         #expect(try query("SELECT (SELECT n FROM c_x), (SELECT n FROM c), (SELECT n FROM d_5)") == "1|2|3")
     }
 
+    /// A notice is true: these texts are arrays of PostgreSQL, or objects with anything in them.
+    @Test(arguments: [
+        (#"{1,2}"#, false), (#"{\"a b\",c}"#, false), (#"{x}"#, false), (#"{}"#, true), (#"{ \n \"a\" : 1}"#, true),
+        (#"{\"\\\"\\\\\\n\":1}"#, true),
+    ])
+    func textsAreSaidToBeObjectsWhereTheyAre(text: String, isObject: Bool) throws {
+        let said = try imported([("t.json", "[{\"p\":\"\(text)\"}]")])
+        #expect(said.contains("objects of JSON") == isObject, "\(said)")
+    }
+
+    @Test func aKeyOfKindsIsProposed() throws {
+        let kinds = #"{"type":"user","id":1,"name":"a"}"# + "\n" + #"{"type":"order","no":7,"sum":1}"# + "\n"
+        #expect(try imported([("k.ndjson", kinds + kinds)]).contains("--entity-by type"))
+        let plain = #"{"type":"user","id":1,"name":"a"}"# + "\n" + #"{"type":"order","id":7,"name":"b"}"# + "\n"
+        #expect(try !imported([("p.ndjson", plain + plain)]).contains("--entity-by"))
+    }
+
+    @Test func foldersOfKindsGiveTheirValuesOnce() throws {
+        let text = #"{"t":"aaa","q":1}"# + "\n" + #"{"t":"bbb","r":1}"# + "\n"
+        try imported([("y=1/x.json", text), ("y=2/x.json", text)], "--entity-by", "t")
+        #expect(try query("SELECT group_concat(y) FROM aaa") + query("SELECT group_concat(y) FROM bbb") == "1,21,2")
+        #expect(try ledger("duplicateKey") == "")
+    }
+
     private func model(_ subentity: String, _ entities: String) throws -> String {
         let root = #""record":{"records":"$","abstract":true,"attributes":{},"subentity":\#(subentity)}"#
         return try directory.write("{\"entities\":{\(root),\(entities)}}", to: "m.json")

@@ -128,9 +128,9 @@ extension JobPlanner {
             announce("\(sources.count == 1 ? sources[0] : "\(sources.count.grouped) sources"): \(words)")
         }
         for notice in looks.reduce(into: [MessageText]()) { all, look in
-            if let notice = look.formNotice, !all.contains(notice) { all.append(notice) }
+            all += look.notices.filter { !all.contains($0) }
         } {
-            let names = looks.filter { $0.formNotice == notice }.map(\.description.displayName)
+            let names = looks.filter { $0.notices.contains(notice) }.map(\.description.displayName)
             announce("\(names.count == 1 ? names[0] : "\(names.count.grouped) sources"): \(notice)")
         }
         looks.flatMap(\.others).forEach(announce)
@@ -196,7 +196,7 @@ extension JobPlanner {
             detection: detection,
             isOneObject: found == nil && detector.isOneObject
         )
-        look.formNotice = found?.notice
+        look.notices = found?.notice.map { [$0] } ?? []
         look.wrapper = found == nil ? finder.wrapper(detector, detection) : look.valueForm
         if !askedPaths.isEmpty, described.form?.makesLists != true {
             look.others += isGiven ? [] : linesOfAskedPaths(detector, source)
@@ -206,6 +206,11 @@ extension JobPlanner {
             look.records = paths.map { detector.records(at: $0) }
             if look.isOneObject { look.documentKeys = detector.recordKeys(at: .root) }
             look.others += paths.flatMap { treeLines(at: $0, detector, source) }
+            if options.model == nil, options.entity == nil, options.entityBy == nil, paths.count == 1,
+                let key = detector.kindKey(at: paths[0])
+            {
+                look.notices.append("records of several kinds: \(.entityBy, key) makes a table of each")
+            }
             if reason == ShapeDetector.noValue {
                 look.records = paths.map { .init(path: $0.description, isEmpty: true) }
             }

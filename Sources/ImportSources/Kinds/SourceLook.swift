@@ -18,8 +18,8 @@ package struct SourceLook {
     package var rowsLikeHeader: RecordPath?
     /// The wrappers that all values of its records are in, whether they are taken out of them or not; nil for none.
     package var wrapper: SourceForm.Kind?
-    /// What is said of its form; nil for nothing.
-    package var formNotice: MessageText?
+    /// What is said of its form, and of the kinds of its records.
+    package var notices: [MessageText] = []
     /// How else the source could be read, in words.
     package var others: [MessageText] = []
 

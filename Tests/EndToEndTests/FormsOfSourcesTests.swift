@@ -187,6 +187,43 @@ struct FormsOfSourcesTests {
         #expect(try query("SELECT id, n FROM t") == "1|a")
     }
 
+    /// Of several sources, some have few rows, or none.
+    @Test(arguments: [
+        [#"{"a":[1,2,3],"b":["x","y","z"]}"#, #"{"a":[],"b":[]}"#, #"{"a":[4],"b":["w"]}"#],
+        [
+            #"{"z":1,"h":{"a":[1,2,3],"b":["x","y","z"]}}"#, #"{"z":1,"h":{"a":[],"b":[]}}"#,
+            #"{"z":1,"h":{"a":[4],"b":["w"]}}"#,
+        ],
+        [
+            #"{"a":{},"b":{}}"#, #"{"a":{"0":1,"1":2,"2":3},"b":{"0":"x","1":"y","2":"z"}}"#,
+            #"{"a":{"0":4},"b":{"0":"w"}}"#,
+        ],
+        [#"{"k":{"a":4,"b":"w"}}"#, #"{"l":{"a":1,"b":"x"},"m":{"a":2,"b":"y"},"n":{"a":3,"b":"z"}}"#, "{}"],
+        [
+            #"{"c":{"rowType":[{"name":"a","type":"x"},{"name":"b","type":"y"}],"parts":[{"n":0}]},"data":[]}"#,
+            #"{"c":{"rowType":[{"name":"a","type":"x"},{"name":"b","type":"y"}],"parts":[{"n":4}]},"data":[[1,"x"],[2,"y"],[3,"z"],[4,"w"]]}"#,
+        ],
+        [
+            #"{"q":1,"columns":[{"name":"a","type":"x"},{"name":"b","type":"y"}]}"#,
+            #"{"q":1,"columns":[{"name":"a","type":"x"},{"name":"b","type":"y"}],"data":[[1,"x"],[2,"y"],[3,"z"],[4,"w"]]}"#,
+        ],
+        [
+            "{\"k\":1}\t{\"a\":1,\"b\":\"x\"}\n",
+            "{\"k\":2}\t{\"a\":2,\"b\":\"y\"}\n{}\t{\"a\":3,\"b\":\"z\"}\n{}\t{\"a\":4,\"b\":\"w\"}\n",
+        ],
+        [
+            " j \n---\n {\"a\":1,\"b\":\"x\"}\n(1 row)\n",
+            " j \n---\n {\"a\":2,\"b\":\"y\"}\n {\"a\":3,\"b\":\"z\"}\n {\"a\":4,\"b\":\"w\"}\n(3 rows)\n",
+        ],
+    ])
+    func fewRowsAreReadAsMany(texts: [String]) throws {
+        try imported(texts.enumerated().map { ("item\($0 + 1).json", $1) })
+        #expect(try query("SELECT group_concat(a || b) FROM (SELECT * FROM item ORDER BY a)") == "1x,2y,3z,4w")
+        #expect(
+            try query("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '_import*'") == "1"
+        )
+    }
+
     /// XML's element that occurs once is no list.
     @Test func oneObjectIsAListOfOne() throws {
         let files = [("a1.json", #"{"r":{"row":[{"n":1},{"n":2}]}}"#), ("a2.json", #"{"r":{"row":{"n":3}}}"#)]

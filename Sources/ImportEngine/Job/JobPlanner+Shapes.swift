@@ -43,7 +43,7 @@ extension JobPlanner {
             known.form = form
             return try self.look(at: look.description, known, look.open)
         }
-        if asked.isEmpty { try FormAgreement.settleColumns(&looks, again) }
+        if asked.isEmpty { try FormAgreement.settleShort(&looks) { try self.look(at: $0.description, $1, $0.open) } }
         if asked.isEmpty { try compare(&looks, stored, byDocument: isGrouped) }
         guard isGrouped else {
             if options.entity != nil, stored.isEmpty {

@@ -74,7 +74,9 @@ extension ShapeDetector {
         let begins = sample.first { !ByteScan.isSpace($0) }
         // JSON that begins with a bracket has no text before it, but for the objects that are keys of Kafka's messages.
         let mayBeKey = begins == UInt8(ascii: "{") && sample.prefix { $0 != 0x0A }.contains(0x09)
-        guard !isLines, !isSound || mayBeKey || begins != UInt8(ascii: "{") && begins != UInt8(ascii: "[") else {
+        guard !isLines || !lines.isFirstValue,
+            !isSound || mayBeKey || begins != UInt8(ascii: "{") && begins != UInt8(ascii: "[")
+        else {
             return nil
         }
         var lines =
@@ -93,7 +95,8 @@ extension ShapeDetector {
         {
             return around(SourceForm(.events, maxBytes: asked.maxBytes), sample, asked, "server-sent events")
         }
-        if !isJSON || lines.count > 1, count({ PrefixRewriter.parts(of: $0) != nil }) * 3 >= lines.count * 2 {
+        if !isJSON || lines.count > 1 || mayBeKey, count({ PrefixRewriter.parts(of: $0) != nil }) * 3 >= lines.count * 2
+        {
             let form = SourceForm(.prefix, names: prefixNames(lines, asked.prefix), maxBytes: asked.maxBytes)
             var hints = hints
             hints.areLinesNamed = true
@@ -108,7 +111,8 @@ extension ShapeDetector {
                 isPrefixNamed: asked.prefix != nil
             )
         }
-        guard !isJSON, let note = noteCount(lines), !lines.contains(where: { $0.starts(with: "```".utf8) }),
+        guard !isJSON, let note = noteCount(lines, isFramed: isLines),
+            !lines.contains(where: { $0.starts(with: "```".utf8) }),
             ![TextBeginning.sql, TextBeginning.markup].contains(TextBeginning.kind(of: sample))
         else { return nil }
         return around(SourceForm(.notes, maxBytes: asked.maxBytes), sample, asked, "\(note) between text")
@@ -130,7 +134,9 @@ extension ShapeDetector {
     }
 
     /// What is between text: a document that all text is before, or values that take two thirds of the lines; nil for neither.
-    private func noteCount(_ lines: [[UInt8]]) -> String? {
+    ///
+    /// - Parameter isFramed: whether there must be text before and after them, as lines may be notes that are values by themselves.
+    private func noteCount(_ lines: [[UInt8]], isFramed: Bool) -> String? {
         var (rewriter, output) = (NoteRewriter(wraps: false, dropsText: true), [UInt8]())
         let areNotes = lines.map { line in
             let before = output.count
@@ -141,8 +147,8 @@ extension ShapeDetector {
         guard notes > 0, notes < lines.count else { return nil }
         let (head, tail) = (areNotes.prefix { $0 }.count, areNotes.reversed().prefix { $0 }.count)
         // A few lines may follow, as psql counts rows.
-        if head > 0, tail <= Self.mostNotesAfter, head + tail == notes { return "a document" }
-        return notes * 3 <= lines.count ? "values" : nil
+        if head > 0, tail <= Self.mostNotesAfter, !isFramed || tail > 0, head + tail == notes { return "a document" }
+        return notes * 3 <= lines.count && !isFramed ? "values" : nil
     }
 
     /// Text around values, which is outside of the records.

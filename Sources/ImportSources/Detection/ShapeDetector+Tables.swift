@@ -43,13 +43,11 @@ extension ShapeDetector {
         let lists = others.compactMap { nameTexts(in: $0, width, isAsked: asked.shape == .rows) }
         let named = descriptions.first ?? lists.first { Self.isNameOfNames($0.place.name) } ?? lists.first
         guard let (place, names) = named else { return nil }
-        // What is beside descriptions, and not beside the rows, says more of them.
-        let besides = descriptions.isEmpty || place.steps.first == table.steps.first ? [] : place.steps.prefix(1)
         // Where there are records, these are not rows.
         let records = others.filter { other in
             isArrayOfObjects(other.value) && !children(of: other.value, limit: 1).isEmpty
                 && ![place, table].contains { other.steps.starts(with: $0.steps) }
-                && (besides.isEmpty || place.steps.count < 2 || !other.steps.starts(with: besides))
+                && (descriptions.isEmpty || !isBeside(other, place, of: table))
                 && !table.steps.starts(with: other.steps)
         }
         guard asked.shape == .rows || records.isEmpty else { return nil }
@@ -68,6 +66,11 @@ extension ShapeDetector {
             detector: detector,
             detection: .found(layout: .stream, paths: [path], reason: reason)
         )
+    }
+
+    /// True if an array is beside descriptions in an object that has not the rows: it says more of these.
+    private func isBeside(_ other: Place, _ place: Place, of rows: Place) -> Bool {
+        place.steps.count > 1 && place.steps.first != rows.steps.first && other.steps.first == place.steps.first
     }
 
     /// True if an array before rows has a value for each of them that is not just its number, as pandas writes it.
@@ -89,7 +92,11 @@ extension ShapeDetector {
         guard let table = arrays.first(where: { isEmpty($0.value) && Self.listNames.contains($0.name) }),
             !isInRecord(table)
         else { return nil }
-        let others = arrays.filter { !isEmpty($0.value) && !table.steps.starts(with: $0.steps) }
+        let all = arrays.filter { !isEmpty($0.value) && !table.steps.starts(with: $0.steps) }
+        let columns = all.first { isNameOfNames($0) && describes($0) }
+        let others = all.filter { other in
+            columns.map { other.value == $0.value || !isBeside(other, $0, of: table) } ?? true
+        }
         func describes(_ place: Place) -> Bool {
             descriptionNames(in: place, children(of: place.value).count) != nil
         }

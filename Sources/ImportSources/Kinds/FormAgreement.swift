@@ -29,17 +29,22 @@ package enum FormAgreement {
         }
     }
 
-    /// Reads short columns as the longer ones of other sources are read.
-    package static func settleColumns(
+    /// Reads short documents as the longer ones of other sources are read: few columns, descriptions of rows, one object by key.
+    package static func settleShort(
         _ looks: inout [SourceLook],
-        _ look: (SourceLook, KnownForm) throws -> SourceLook
+        _ look: (SourceLook, KnownRecords) throws -> SourceLook
     ) throws {
-        guard let first = looks.first(where: { $0.description.form?.kind == .columns }) else { return }
-        for source in looks.indices where looks[source].isOneObject && looks[source].paths == [.root] {
-            let again = try look(looks[source], KnownForm(.columns))
-            if again.description.form?.kind == .columns, again.paths == first.paths,
-                SourceKinds.areAlike(again.keys, first.keys)
-            {
+        let first = looks.first {
+            [.columns, .rows].contains($0.description.form?.kind) || $0.paths.first?.steps == [.anyMember]
+        }
+        guard let first else { return }
+        var known = KnownRecords()
+        known.form = first.description.form.map { KnownForm($0.kind) }
+        if known.form?.kind != .columns { (known.paths, known.keys) = (first.paths, first.keys) }
+        for source in looks.indices where looks[source].isOneObject && looks[source].paths != first.paths {
+            let again = try look(looks[source], known)
+            let isForm = known.form?.kind != .columns || again.description.form?.kind == .columns
+            if isForm, again.paths == first.paths, again.keys.isEmpty || SourceKinds.areAlike(again.keys, first.keys) {
                 looks[source] = again
             }
         }

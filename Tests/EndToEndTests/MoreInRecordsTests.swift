@@ -95,6 +95,66 @@ struct MoreInRecordsTests {
         #expect(try query("SELECT (SELECT n FROM c_x), (SELECT n FROM c), (SELECT n FROM d_5)") == "1|2|3")
     }
 
+    /// A notice is true: these texts are arrays of PostgreSQL, or objects with anything in them.
+    @Test(arguments: [
+        (#"{1,2}"#, false), (#"{\"a b\",c}"#, false), (#"{x}"#, false), (#"{}"#, true), (#"{ \n \"a\" : 1}"#, true),
+        (#"{\"\\\"\\\\\\n\":1}"#, true),
+    ])
+    func textsAreSaidToBeObjectsWhereTheyAre(text: String, isObject: Bool) throws {
+        let said = try imported([("t.json", "[{\"p\":\"\(text)\"}]")])
+        #expect(said.contains("objects of JSON") == isObject, "\(said)")
+    }
+
+    @Test func aKeyOfKindsIsProposed() throws {
+        let kinds = #"{"type":"user","id":1,"name":"a"}"# + "\n" + #"{"type":"order","no":7,"sum":1}"# + "\n"
+        #expect(try imported([("k.ndjson", kinds + kinds)]).contains("--entity-by type"))
+        let plain = #"{"type":"user","id":1,"name":"a"}"# + "\n" + #"{"type":"order","id":7,"name":"b"}"# + "\n"
+        #expect(try !imported([("p.ndjson", plain + plain)]).contains("--entity-by"))
+    }
+
+    @Test func foldersOfKindsGiveTheirValuesOnce() throws {
+        let text = #"{"t":"aaa","q":1}"# + "\n" + #"{"t":"bbb","r":1}"# + "\n"
+        try imported([("y=1/x.json", text), ("y=2/x.json", text)], "--entity-by", "t")
+        #expect(try query("SELECT group_concat(y) FROM aaa") + query("SELECT group_concat(y) FROM bbb") == "1,21,2")
+        #expect(try ledger("duplicateKey") == "")
+    }
+
+    private func model(_ subentity: String, _ entities: String) throws -> String {
+        let root = #""record":{"records":"$","abstract":true,"attributes":{},"subentity":\#(subentity)}"#
+        return try directory.write("{\"entities\":{\(root),\(entities)}}", to: "m.json")
+    }
+
+    @Test func aNullLeavesRecordsOut() throws {
+        let model = try model(
+            #"{"from":"type","values":{"RECORD":"user","SCHEMA":null,"STATE":null}}"#,
+            #""user":{"parent":"record","identifier":["id"],"attributes":{"id":{"type":"integer64"}}}"#
+        )
+        let text =
+            #"{"type":"SCHEMA","id":"x"}"# + "\n" + #"{"type":"RECORD","id":1}"# + "\n" + #"{"type":"STATE"}"# + "\n"
+            + #"{"type":"SCHEMA"}"# + "\n" + #"{"type":"RECORD","id":2}"# + "\n" + #"{"type":"NEW"}"# + "\n"
+        try imported([("s.jsonl", text)], "--model", model, "--commit-every", "1")
+        #expect(try query("SELECT group_concat(id) FROM user") == "1,2")
+        #expect(try ledger("leftOut") == "type|3")
+        #expect(try query("SELECT count(*) FROM _import_reject") == "1")
+    }
+
+    @Test func aKeySaysOfWhichEntityARecordIs() throws {
+        let model = try model(
+            #"{"from":"*","values":{"Created":"created","Gone":"gone","Ping":null}}"#,
+            #"""
+            "created":{"parent":"record","attributes":{"id":{"type":"integer64","from":"Created.id"}}},
+            "gone":{"parent":"record","attributes":{"why":{"type":"string","from":"Gone"}}}
+            """#
+        )
+        let text =
+            #"{"Created":{"id":5}}"# + "\n" + #"{"Gone":"late"}"# + "\n" + #"{"Ping":1}"# + "\n" + #"{"Other":1}"#
+            + "\n"
+        try imported([("e.ndjson", text)], "--model", model)
+        #expect(try query("SELECT id FROM created") + query("SELECT why FROM gone") == "5late")
+        #expect(try ledger("leftOut") == "*|1")
+        #expect(try query("SELECT count(*) FROM _import_reject") == "1")
+    }
+
     @Test func bulkLinesAreDocuments() throws {
         let text = #"""
             {"index":{"_index":"people","_id":"1"}}

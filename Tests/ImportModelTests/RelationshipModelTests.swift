@@ -34,8 +34,8 @@ struct RelationshipModelTests {
                   "order": {"type": "integer64", "from": "@parent.id", "optional": true},
                   "nothing": {"type": "string", "optional": true, "from": []}}},
               "tag": {"abstract": true, "identifier": ["name"], "attributes": {"name": {"type": "string"}},
-                "subentity": {"from": ["kind", "a.b"], "values": {"x": "hashtag", "1": "tag"}}},
-              "hashtag": {"parent": "tag", "renamingIdentifier": "label"}
+                "subentity": {"from": ["kind", "a.b"], "values": {"x": "hashtag", "1": "tag", "old": null}}},
+              "hashtag": {"parent": "tag", "renamingIdentifier": "label", "subentity": {"from": "*", "values": {"x": "hashtag"}}}
             }}
             """
         let model = try ModelDescription(parsing: Array(text.utf8))
@@ -68,7 +68,8 @@ struct RelationshipModelTests {
         #expect(
             price.attributes.map(\.from) == [[.recordKey], [.element], [.index], [.parent(attribute: "id")], []]
         )
-        #expect(model.entities[4].subentity?.values.map(\.entity) == ["hashtag", "tag"])
+        #expect(model.entities[4].subentity?.values.map(\.entity) == ["hashtag", "tag", nil])
+        #expect(model.entities[5].subentity?.isByKey == true && model.entities[4].subentity?.isByKey == false)
         #expect(model.entities[5].parent == "tag")
         #expect(try ModelDescription(parsing: Array(model.encoded().utf8)) == model)
         #expect(try ModelDescription(stored: Array(model.encoded().utf8)) == model)

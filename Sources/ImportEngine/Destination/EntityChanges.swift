@@ -31,7 +31,7 @@ public struct EntityChanges: Sendable, Hashable {
     /// It is negative if records that earlier notifications counted here turn out at the end to have changed their object, or to be
     /// rejects.
     public package(set) var unchanged: Int64 = 0
-    /// The number of records left out, as their object existed already or their reject was already repaired.
+    /// The number of records left out, as their object existed already, their reject was already repaired, or their model leaves them out.
     ///
     /// It is negative if records that earlier notifications counted here turn out to be rejects.
     public package(set) var ignored: Int64 = 0

@@ -46,12 +46,12 @@ package protocol JournalReader {
     /// True if a job with this token is finished, and its chunks are its own.
     func isFinished(token: String) throws -> Bool
 
-    /// The record paths at which imports that are not undone have found records of these entities, the newest first.
+    /// Where imports that are not undone have found records of these entities, the newest first, and how their sources were read.
     ///
     /// - Parameters:
     ///   - entities: their names in lower case.
     ///   - job: one that does not count; nil for none.
-    func recordPaths(of entities: Set<String>, excluding job: Int64?) throws -> [String: [RecordPath]]
+    func knownRecords(of entities: Set<String>, excluding job: Int64?) throws -> [String: KnownRecords]
 
     /// What is left of the objects that a finished job has brought.
     ///

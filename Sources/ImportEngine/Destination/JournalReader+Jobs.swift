@@ -48,19 +48,19 @@ extension JournalReader {
         try jobs().contains { $0.state == .finished && !$0.takesChunks && $0.token == token }
     }
 
-    package func recordPaths(of entities: Set<String>, excluding job: Int64?) throws -> [String: [RecordPath]] {
+    package func knownRecords(of entities: Set<String>, excluding job: Int64?) throws -> [String: KnownRecords] {
         let jobs = try jobs()
-        var paths: [String: [RecordPath]] = [:]
+        var known: [String: KnownRecords] = [:]
         for stored in jobs.reversed() where stored.id != job && stored.retry == nil && stored.change == nil {
-            var all = paths
-            for source in stored.sources { source.addPaths(of: entities, to: &all) }
+            var all = known
+            for source in stored.sources { source.add(to: &all, of: entities) }
             // Where there never was a record, there need not be any.
-            guard all != paths, !StoredJob.isUndone(stored.id, jobs), try marker(of: stored).recordOrdinal > 0 else {
+            guard all != known, !StoredJob.isUndone(stored.id, jobs), try marker(of: stored).recordOrdinal > 0 else {
                 continue
             }
-            paths = all
+            known = all
         }
-        return paths
+        return known
     }
 
     /// The newest job that has one of these sources and meets a condition.
@@ -86,14 +86,17 @@ extension SourceDescription {
 }
 
 extension StoredJob.Source {
-    /// Adds the record paths of these entities, those that are there already staying first.
+    /// Adds the record paths of these entities, those that are there already staying first, and how the first source is read.
     ///
     /// - Parameter entities: their names in lower case.
-    package func addPaths(of entities: Set<String>, to paths: inout [String: [RecordPath]]) {
+    package func add(to known: inout [String: KnownRecords], of entities: Set<String>) {
         for (entity, path) in zip(self.entities, shape.paths) {
             let name = entity.asciiLowercased
             guard entities.contains(name), let path = try? RecordPath(path) else { continue }
-            if !paths[name, default: []].contains(path) { paths[name, default: []].append(path) }
+            var records = known[name] ?? KnownRecords()
+            if !records.paths.contains(path) { records.paths.append(path) }
+            if records.form == nil, shape.isEmpty != true { records.form = KnownForm(shape.form) }
+            known[name] = records
         }
     }
 }

@@ -147,7 +147,7 @@ extension GraphDecoder {
 
     /// The elements of a list that is written as an object; nil for any other object.
     ///
-    /// They are its values under 0, 1, 2 …, or itself as the only one; none where it is empty.
+    /// They are its values under numbers from 0, in any order, or itself as the only one; none where it is empty.
     private func listed(
         in object: Int,
         _ relationship: GraphPlan.Relationship,
@@ -161,7 +161,7 @@ extension GraphDecoder {
             return []
         }
         func key(_ member: Element) -> ByteView { input.tokens[member.key].bytes(in: input.line) }
-        let isNumbered = members.allSatisfy { key($0).buffer.elementsEqual("\($0.place)".utf8) }
+        let isNumbered = members.allSatisfy { ListIndex.isOne(key($0).buffer) }
         let trie = decoders[relationship.destination].trie
         guard isNumbered || members.contains(where: { trie.child(of: 0, key: key($0)) >= 0 }) else { return nil }
         note(.wrapped, node, relationship.description.name)

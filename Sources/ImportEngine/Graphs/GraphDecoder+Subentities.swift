@@ -29,6 +29,12 @@ extension GraphDecoder {
         into batch: inout RowBatch
     ) -> Int? {
         let chosen = chosen(of: entity, input)
+        if owner == nil, plan.nodes[chosen].leavesOut, let value = subentityValue(of: chosen, input),
+            plan.nodes[chosen].subentities[value.name] == .some(nil)
+        {
+            leftOutBy = value.path
+            return nil
+        }
         var node = chosen
         if plan.nodes[entity].isShared {
             if storedEntities == nil, plan.nodes[chosen].isOpen {
@@ -66,7 +72,9 @@ extension GraphDecoder {
     /// Counts a value that leads to no subentity, and that no attribute has.
     private func countUnknownSubentity(of entity: Int, _ input: RecordDecoder.Input) {
         let node = plan.nodes[entity]
-        guard let (slot, token) = subentityValue(of: entity, input), input.tokens[token].kind != .null else { return }
+        guard !node.isNamedByKey, let (slot, token) = subentityToken(of: entity, input),
+            input.tokens[token].kind != .null
+        else { return }
         let isKnown = text(of: token, input).map { node.subentities[BytewiseString($0)] != nil } ?? false
         guard !isKnown, !node.plan.slots.contains(where: { $0.contains(slot) }) else { return }
         note(.unknownKey, entity, node.plan.slotPaths[slot])
@@ -132,16 +140,36 @@ extension GraphDecoder {
     }
 
     private func subentity(of entity: Int, _ input: RecordDecoder.Input) -> Int? {
-        let node = plan.nodes[entity]
-        guard !node.subentities.isEmpty, let (_, token) = subentityValue(of: entity, input),
-            let name = text(of: token, input), let found = node.subentities[BytewiseString(name)],
+        guard let value = subentityValue(of: entity, input),
+            let found = plan.nodes[entity].subentities[value.name] ?? nil,
             plan.layout.hierarchy.chain(of: found).contains(entity)
         else { return nil }
         return found
     }
 
+    /// What names an object's subentity, and where it is.
+    private func subentityValue(of entity: Int, _ input: RecordDecoder.Input) -> (name: BytewiseString, path: String)? {
+        let node = plan.nodes[entity]
+        guard !node.subentities.isEmpty else { return nil }
+        guard node.isNamedByKey else {
+            guard let (slot, token) = subentityToken(of: entity, input), let name = text(of: token, input) else {
+                return nil
+            }
+            return (BytewiseString(name), node.plan.slotPaths[slot])
+        }
+        guard input.tokens[input.root].kind == .object else { return nil }
+        var key = input.root + 1
+        while key < Int(input.tokens[input.root].next) {
+            if let name = text(of: key, input).map({ BytewiseString($0) }), node.subentities[name] != nil {
+                return (name, "*")
+            }
+            key = Int(input.tokens[key + 1].next)
+        }
+        return nil
+    }
+
     /// The first value of an object that may name its subentity, and its slot.
-    private func subentityValue(of entity: Int, _ input: RecordDecoder.Input) -> (slot: Int, token: Int)? {
+    private func subentityToken(of entity: Int, _ input: RecordDecoder.Input) -> (slot: Int, token: Int)? {
         decoders[entity].ownerContext = nil
         _ = decoders[entity].find(input)
         for slot in plan.nodes[entity].subentitySlots {

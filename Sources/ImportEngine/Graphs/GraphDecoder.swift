@@ -56,6 +56,8 @@ package final class GraphDecoder {
     private var notes: [(entity: Int, note: RecordScratch.Note)] = []
     /// True if it has objects that are what stored ones are, and these are not known.
     package var isOpen = false
+    /// What the record at hand is left out by; nil for none that is.
+    var leftOutBy: String?
     /// The objects of the record whose entities are decided, by their identifiers.
     var decided: [SubentityKey: Int] = [:]
     /// Knows of which entities stored objects are; nil while the objects before are not stored yet.
@@ -115,9 +117,15 @@ package final class GraphDecoder {
         isAppendable = plan.isAppendable
         decided.removeAll(keepingCapacity: true)
         isOpen = false
+        leftOutBy = nil
         let savepoint = BatchSavepoint(batch)
         let row = batch.rows.count
         take(input, entity: entity, owner: nil, into: &batch)
+        if let leftOutBy {
+            savepoint.restore(&batch)
+            batch.ignored[entity] += 1
+            return batch.ledger.add(.leftOut, entity: Int32(entity), attribute: leftOutBy)
+        }
         if isOpen {
             savepoint.restore(&batch)
             return leaveOpen(input, entity: entity, into: &batch)

@@ -11,10 +11,14 @@ package final class GraphPlan {
         package let relationships: [Relationship]
         /// What a new object must have beside its identifier.
         package let requiresMore: Bool
-        /// Per path of the value that names the subentity its slot, and the entities by value; of the nearest ancestor that
-        /// has any.
+        /// Per path of the value that names the subentity its slot, and the entities by value, nil for what is left out; of the
+        /// nearest ancestor that has any.
         package let subentitySlots: [Int]
-        package let subentities: [BytewiseString: Int]
+        package let subentities: [BytewiseString: Int?]
+        /// True if some of them are left out.
+        package let leavesOut: Bool
+        /// True if a key names the subentity.
+        package let isNamedByKey: Bool
         package let isAbstract: Bool
         /// True if something refers to its rows, or lists them.
         package let needsKey: Bool
@@ -147,9 +151,11 @@ package final class GraphPlan {
                 columns.formUnion(reference.value)
                 columns.formUnion([rows.positions[reference.key]].compactMap { $0 })
             }
-            var subentities: [BytewiseString: Int] = [:]
+            var subentities: [BytewiseString: Int?] = [:]
             for value in subentity?.values ?? [] {
-                subentities[BytewiseString(value.value)] = layout.hierarchy.index(of: value.entity)
+                subentities[BytewiseString(value.value)] = .some(
+                    value.entity.flatMap { layout.hierarchy.index(of: $0) }
+                )
             }
             return Node(
                 plan: plan,
@@ -164,6 +170,8 @@ package final class GraphPlan {
                 requiresMore: !layout.hierarchy.requirements(of: index).isEmpty,
                 subentitySlots: subentityPlaces.map { plan.otherSlots[$0] },
                 subentities: subentities,
+                leavesOut: subentities.values.contains { $0 == nil },
+                isNamedByKey: subentity?.isByKey ?? false,
                 isAbstract: model.entities[index].isAbstract,
                 needsKey: !rows.isKeyless && !rows.entity.identifier.isEmpty,
                 isShared: layout.isShared(index) && !rows.entity.identifier.isEmpty,

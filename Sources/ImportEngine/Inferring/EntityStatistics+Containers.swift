@@ -3,7 +3,7 @@ import ImportModel
 /// Containers of another kind than all others at their path, as some programs write them.
 extension EntityStatistics {
     /// Counts empty containers as null where all others are of the other kind, and single objects as lists of one where all others
-    /// are lists of objects; so are objects with the keys 0, 1, 2 ….
+    /// are lists of objects; so are objects whose keys are numbers from 0.
     mutating func settleContainers() {
         // Paths that are added come after their parents, too.
         var path = keyPaths.upperBound + 1
@@ -27,9 +27,13 @@ extension EntityStatistics {
             paths[path].objects = 0
         } else if !seen.marks.contains(.otherElement), seen.element >= 0 {
             let (element, children) = (Int(seen.element), children(of: path))
-            let numbers = Set(children.indices.map(String.init))
-            let numbered = children.filter { numbers.contains(key(of: $0)) }
-            guard numbered.allSatisfy({ paths[$0].objects == paths[$0].values }) else { return }
+            let numbered = children.filter { ListIndex.isOne(key(of: $0).utf8) }
+            let others = children.filter { !numbered.contains($0) }
+            func most(_ children: [Int]) -> Int64 { children.map { paths[$0].values }.max() ?? 0 }
+            // No object has both numbers and other keys.
+            guard numbered.allSatisfy({ paths[$0].objects == paths[$0].values }),
+                most(numbered) + most(others) <= seen.objects
+            else { return }
             for child in numbered { moveObjects(of: child, into: element) }
             if numbered.count < children.count { moveObjects(of: path, into: element, besides: numbered) }
             paths[path].arrays += seen.objects

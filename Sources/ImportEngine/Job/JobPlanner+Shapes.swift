@@ -38,8 +38,17 @@ extension JobPlanner {
             )
         }
         let isGrouped = options.entity == nil && options.model == nil
+        func again(_ look: SourceLook, _ form: KnownForm) throws -> SourceLook {
+            var known = KnownRecords()
+            known.form = form
+            return try self.look(at: look.description, known, look.open)
+        }
+        if asked.isEmpty { try FormAgreement.settleShort(&looks) { try self.look(at: $0.description, $1, $0.open) } }
         if asked.isEmpty { try compare(&looks, stored, byDocument: isGrouped) }
         guard isGrouped else {
+            if options.entity != nil, stored.isEmpty {
+                try FormAgreement.settle(&looks, [Array(looks.indices)], again)
+            }
             FolderValues.add(to: &looks, of: [Array(looks.indices)], options)
             return try shaped(looks)
         }
@@ -62,6 +71,8 @@ extension JobPlanner {
                 }
             }
         }
+        let new = zip(kinds.kinds, names.names).filter { $1.flatMap { stored[$0.asciiLowercased] } == nil }
+        try FormAgreement.settle(&looks, new.map(\.0.sources), again)
         FolderValues.add(to: &looks, of: kinds.kinds.map(\.sources), options)
         for (name, other) in names.renamed {
             announce("\(name): a table of its own, as its records are not like those of \(other)")
@@ -116,6 +127,12 @@ extension JobPlanner {
         for (words, sources) in findings {
             announce("\(sources.count == 1 ? sources[0] : "\(sources.count.grouped) sources"): \(words)")
         }
+        for notice in looks.reduce(into: [MessageText]()) { all, look in
+            all += look.notices.filter { !all.contains($0) }
+        } {
+            let names = looks.filter { $0.notices.contains(notice) }.map(\.description.displayName)
+            announce("\(names.count == 1 ? names[0] : "\(names.count.grouped) sources"): \(notice)")
+        }
         looks.flatMap(\.others).forEach(announce)
         let like = looks.filter { $0.rowsLikeHeader != nil }
         if let first = like.first, let path = first.rowsLikeHeader {
@@ -145,10 +162,19 @@ extension JobPlanner {
         if askedPaths.isEmpty, source.isRepeatable, let whole = try skeleton(of: source, besides: detector) {
             detector = whole
         }
-        let finder = FormFinder(options, paths: askedPaths, opener: opener, interruption: interruption)
+        let finder = FormFinder(
+            options,
+            paths: askedPaths,
+            others: known.form,
+            opener: opener,
+            interruption: interruption
+        )
         let found = try isGiven ? nil : finder.find(in: source, stream, sample, detector)
         if let found { detector = found.detector }
-        try checkBeginning(of: detector.text, isLines: detector.isLines, source)
+        let (isLines, lines) = (detector.isLines, detector.lines)
+        if !isLines || !lines.areContainers {
+            try checkBeginning(of: detector.text, isLines: isLines && !lines.haveHeading, source)
+        }
         var detection = found?.detection ?? detector.detection
         if isGiven, detection != .empty {
             detection =
@@ -170,7 +196,8 @@ extension JobPlanner {
             detection: detection,
             isOneObject: found == nil && detector.isOneObject
         )
-        look.others += found?.notice(of: source).map { [$0] } ?? []
+        look.notices = found?.notice.map { [$0] } ?? []
+        look.wrapper = found == nil ? finder.wrapper(detector, detection) : look.valueForm
         if !askedPaths.isEmpty, described.form?.makesLists != true {
             look.others += isGiven ? [] : linesOfAskedPaths(detector, source)
             look.records = detection == .empty ? [] : askedPaths.map { detector.records(at: $0) }
@@ -179,6 +206,11 @@ extension JobPlanner {
             look.records = paths.map { detector.records(at: $0) }
             if look.isOneObject { look.documentKeys = detector.recordKeys(at: .root) }
             look.others += paths.flatMap { treeLines(at: $0, detector, source) }
+            if options.model == nil, options.entity == nil, options.entityBy == nil, paths.count == 1,
+                let key = detector.kindKey(at: paths[0])
+            {
+                look.notices.append("records of several kinds: \(.entityBy, key) makes a table of each")
+            }
             if reason == ShapeDetector.noValue {
                 look.records = paths.map { .init(path: $0.description, isEmpty: true) }
             }

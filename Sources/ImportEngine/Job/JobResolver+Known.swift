@@ -201,7 +201,9 @@ extension JobResolver {
             var source = descriptions[place]
             switch answer {
             case .known: continue
-            case .grown(let part): sources.append((place, part))
+            case .grown(let part):
+                let isOfKinds = part.description.form?.foundKinds != nil
+                sources.append((place, isOfKinds ? try withNewKinds(part, source, known.entities) : part))
             case .new, .changed:
                 if case .changed(let job) = answer { source.replaces = job }
                 new.append(source)
@@ -223,6 +225,34 @@ extension JobResolver {
         sources.sort { $0.place < $1.place }
         let streams = sources.enumerated().compactMap { index, source in open[source.place].map { (index, $0) } }
         return JobPlanner.Plan(sources: sources.map(\.source), open: Dictionary(uniqueKeysWithValues: streams))
+    }
+
+    /// The part of a grown source whose records are of kinds, of which there may be more by now.
+    private func withNewKinds(
+        _ part: StoredJob.Source,
+        _ now: SourceDescription,
+        _ entities: [String]
+    ) throws -> StoredJob.Source {
+        let plan = try planner.plan([now], beside: entities) { try self.known(of: $0, excluding: nil) }
+        var source = plan.sources[0]
+        let (kinds, before) = (source.description.form?.foundKinds ?? [], part.description.form?.foundKinds ?? [])
+        let other = ValueChange.otherKind
+        guard kinds.starts(with: before.filter { $0 != other }), kinds.contains(other) || !before.contains(other),
+            source.description.form?.kinds == part.description.form?.kinds
+        else {
+            throw ImportError(
+                .optionsConflict,
+                at: now.name,
+                "has grown, and its records were told apart otherwise when it was imported",
+                advice: "Give the same \(.entityBy), or import all of it with \(.again)."
+            )
+        }
+        source.description.earlier = part.description.earlier.map { earlier in
+            var end = earlier.end
+            end.recordsBefore = end.recordsBefore.map { counts in source.shape.paths.map { _ in counts.first ?? 0 } }
+            return SourceDescription.EarlierPart(job: earlier.job, end: end, hash: earlier.hash)
+        }
+        return source
     }
 
     /// The names of the first sources, and how many more there are.

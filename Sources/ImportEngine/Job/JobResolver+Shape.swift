@@ -8,10 +8,7 @@ extension JobResolver {
     /// - Parameter job: one that does not count; nil for none.
     package func known(of names: [String], excluding job: Int64?) throws -> [String: KnownRecords] {
         guard options.records.isEmpty else { return [:] }
-        var known: [String: KnownRecords] = [:]
-        for (name, paths) in try journal.recordPaths(of: Set(names.map(\.asciiLowercased)), excluding: job) {
-            known[name, default: KnownRecords()].paths = paths
-        }
+        var known = try journal.knownRecords(of: Set(names.map(\.asciiLowercased)), excluding: job)
         guard !known.isEmpty else { return known }
         for entity in try options.model?.entities ?? continued(names) {
             let from = entity.attributes.flatMap(\.from) + entity.relationships.flatMap(\.from).flatMap(\.paths)
@@ -101,15 +98,5 @@ extension StoredJob {
     package func hasBegun(_ now: [SourceDescription]) -> Bool {
         state != .finished && retry == nil && change == nil && !takesChunks && sources.count < now.count
             && sources.map(\.description).files == now.files
-    }
-}
-
-extension RelationshipDescription.Source {
-    /// Where it is read in a record.
-    package var paths: [AttributePath] {
-        switch self {
-        case .value(let path), .members(let path): [path]
-        case .identifier(let paths): paths
-        }
     }
 }

@@ -39,7 +39,7 @@ extension JobRun {
     ///
     /// - Throws: `ImportError` with `.badInput` when too many records were rejected.
     package func judge() throws {
-        let unfound = try journal.unfoundPaths(of: job)
+        let unfound = try unfoundPaths()
         try checkRecordPaths(unfound)
         try warnOfEmptyPaths(but: unfound)
         do {
@@ -53,6 +53,12 @@ extension JobRun {
             }
             throw error
         }
+    }
+
+    /// The record paths at which nothing was found, but for those of kinds, of which there need not be more.
+    private func unfoundPaths() throws -> [String] {
+        let kinds = job.sources.filter { $0.description.form?.makesLists == true }.flatMap(\.shape.paths)
+        return try journal.unfoundPaths(of: job).filter { !kinds.contains($0) }
     }
 
     /// Takes a job out of the store again that has found nothing at any record path.
@@ -77,7 +83,7 @@ extension JobRun {
         let few = job.options.skip == 0 ? "no records" : "no more records than are skipped"
         let read = try journal.readEntities(of: job)
         let hierarchy = EntityHierarchy(job.model?.entities ?? [])
-        for source in job.sources {
+        for source in job.sources where source.description.form?.makesLists != true {
             for (path, entity) in zip(source.shape.paths, source.entities)
             where !unfound.contains(path) {
                 // What is read for an entity may be of its subentities.
@@ -106,7 +112,7 @@ extension JobRun {
     ///
     /// - Throws: `ImportError`.
     package func finish() throws {
-        let unfound = try journal.unfoundPaths(of: job)
+        let unfound = try unfoundPaths()
         let seconds = seconds
         let last = try journal.finish(
             job,

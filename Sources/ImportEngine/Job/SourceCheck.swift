@@ -76,7 +76,7 @@ package struct SourceCheck {
         } catch let error as ImportError where error.code == .badInput {
             return .other
         }
-        guard beginning.prefix.byteOffset > 0, before.shape.fault == nil, before.description.form?.values == nil,
+        guard beginning.prefix.byteOffset > 0, before.shape.fault == nil,
             canGoOn(before.shape.layout, after: beginning.last, with: next[0])
         else { return .other }
         return .longer(earlierPart(upTo: beginning.prefix, beginning.whole.digest, in: "", job, before))

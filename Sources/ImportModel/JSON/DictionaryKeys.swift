@@ -25,6 +25,16 @@ package struct DictionaryKeys {
         return nil
     }
 
+    /// True if a key is a whole number from 0, a UUID, or an ObjectId (24 hexadecimal digits).
+    package static func isRowID(_ key: String) -> Bool {
+        let bytes = Array(key.utf8)
+        func areDigits(_ bytes: some Sequence<UInt8>) -> Bool { bytes.allSatisfy { $0 &- UInt8(ascii: "0") < 10 } }
+        if !bytes.isEmpty, areDigits(bytes) { return true }
+        let letters = UInt8(ascii: "a")...UInt8(ascii: "f")
+        let shape = bytes.map { letters.contains($0 | 0x20) || areDigits([$0]) ? UInt8(ascii: "0") : $0 }
+        return shape.count == 24 ? shape.allSatisfy { $0 == UInt8(ascii: "0") } : shape.count == 36 && isUUID(shape)
+    }
+
     /// True if a key is a number, a UUID, or begins with a day (`2015-01-31`).
     private static func isID(_ key: String) -> Bool {
         var shape = Array(key.utf8)

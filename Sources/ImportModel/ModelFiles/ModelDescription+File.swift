@@ -197,8 +197,8 @@ extension RelationshipDescription.Source {
 extension SubentityDescription {
     fileprivate var json: JSONValue {
         [
-            "from": .oneOrMore(from.map { .string($0.description) }),
-            "values": JSONValue(values.map { ($0.value, .string($0.entity)) }),
+            "from": isByKey ? .string(ModelReader.anyKey) : .oneOrMore(from.map { .string($0.description) }),
+            "values": JSONValue(values.map { ($0.value, $0.entity.map { .string($0) } ?? .null) }),
         ]
     }
 }

@@ -115,10 +115,15 @@ extension ModelReader {
 
     // MARK: Subentities
 
+    /// What a subentity is told by that is told by the one key of an object.
+    static let anyKey = "*"
+
     mutating func subentity(_ member: Member) -> SubentityDescription {
         let members = knownMembers(of: member, ["from", "values"], what: "a subentity")
         var subentity = SubentityDescription(from: [], values: [])
-        if let from = members["from"] {
+        if case .string(Self.anyKey) = members["from"]?.value {
+            subentity.isByKey = true
+        } else if let from = members["from"] {
             subentity.from = list(from).compactMap { element in
                 string(element).flatMap { path($0, at: element.location) }
             }
@@ -127,7 +132,7 @@ extension ModelReader {
         }
         if let values = members["values"] {
             subentity.values = distinctMembers(of: values).map { value in
-                SubentityDescription.Value(value.key, entity: string(value) ?? "")
+                SubentityDescription.Value(value.key, entity: value.value == .null ? nil : string(value) ?? "")
             }
         } else if case .object = member.value {
             mistake(member.location, "the entities by value are missing (\"values\")")

@@ -195,10 +195,10 @@ public enum ModelSchema {
         [
             "description": "How an object says which subentity it is.", "type": "object",
             "properties": [
-                "from": oneOrMore(reference("from")),
+                "from": ["anyOf": [["const": .string(ModelReader.anyKey)], oneOrMore(reference("from"))]],
                 "values": [
-                    "description": "The entities by value.", "type": "object",
-                    "additionalProperties": ["type": "string"],
+                    "description": "The entities by value; null leaves records out.", "type": "object",
+                    "additionalProperties": ["type": ["string", "null"]],
                 ],
             ],
             "required": ["from", "values"], "additionalProperties": false,

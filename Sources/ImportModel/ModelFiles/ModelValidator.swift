@@ -67,12 +67,13 @@ struct ModelValidator {
         }
         for value in entity.subentity?.values ?? [] {
             let place = ["subentity", "values", value.value]
-            guard let subentity = hierarchy.index(of: value.entity) else {
-                note(index, place, "there is no entity \(value.entity)" + perhaps(value.entity, among: names))
+            guard let name = value.entity else { continue }
+            guard let subentity = hierarchy.index(of: name) else {
+                note(index, place, "there is no entity \(name)" + perhaps(name, among: names))
                 continue
             }
             if !hierarchy.chain(of: subentity).contains(index) {
-                note(index, place, "\(value.entity) does not inherit from \(entity.name); give it \"parent\"")
+                note(index, place, "\(name) does not inherit from \(entity.name); give it \"parent\"")
             }
         }
     }

@@ -31,7 +31,7 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
     /// `NaN`, `Infinity` or `-Infinity`.
     package static let notFinite = StringFormats(rawValue: 1 << 14)
 
-    /// An object of JSON, by its brackets.
+    /// An object of JSON, by its brackets and its first key.
     package static let object = StringFormats(rawValue: 1 << 15)
 
     /// An integer of 64 bits, as JSON prints it.
@@ -80,7 +80,7 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
         }
         // .NET writes its dates with an escaped slash; of all others an escape only hides the form.
         if hasEscapes {
-            if candidates.contains(.object), isObject(bytes) { return .object }
+            if candidates.contains(.object), isObject(bytes, hasEscapes: true) { return .object }
             return hasPrefix(#"\/Date("#, bytes) && DateFormat.dotnet.reads(bytes, hasEscapes: true)
                 ? candidates.intersection(.dotnet) : []
         }
@@ -103,7 +103,7 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
             forms.insert(.dotnet)
         }
         if candidates.contains(.mail), bytes.count <= 40, DateFormat.rfc2822.reads(bytes) { forms.insert(.mail) }
-        if candidates.contains(.object), isObject(bytes) { forms.insert(.object) }
+        if candidates.contains(.object), isObject(bytes, hasEscapes: false) { forms.insert(.object) }
         if !candidates.isDisjoint(with: .values) { forms.formUnion(ofValue(bytes).intersection(candidates)) }
         if candidates.contains(.notFinite), bytes.isNotFinite { forms.insert(.notFinite) }
         if candidates.contains(.slashed), isSlashed(bytes) { forms.insert(.slashed) }
@@ -111,8 +111,34 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
         return forms
     }
 
-    private static func isObject(_ text: ByteView) -> Bool {
-        text.count >= 2 && text[0] == UInt8(ascii: "{") && text[text.count - 1] == UInt8(ascii: "}")
+    /// True if a text is empty braces, or begins with a key, whose quotes are escaped, and a colon: arrays of PostgreSQL have braces, too.
+    private static func isObject(_ text: ByteView, hasEscapes: Bool) -> Bool {
+        let (backslash, quote, last) = (UInt8(ascii: "\\"), UInt8(ascii: "\""), text.count - 1)
+        guard last > 0, text[0] == UInt8(ascii: "{"), text[last] == UInt8(ascii: "}") else { return false }
+        func afterSpaces(_ start: Int) -> Int {
+            var index = start
+            while index < last {
+                if text[index] == backslash, "nrt".utf8.contains(text[index + 1]) {
+                    index += 2
+                } else if text[index] == UInt8(ascii: " ") {
+                    index += 1
+                } else {
+                    break
+                }
+            }
+            return index
+        }
+        var index = afterSpaces(1)
+        if index >= last { return true }
+        guard hasEscapes, text[index] == backslash, text[index + 1] == quote else { return false }
+        index += 2
+        while index < last, text[index] != backslash || text[index + 1] != quote {
+            // What is escaped in the key has one more escape in the text.
+            let isEscape = text[index] == backslash && text[index + 1] == backslash && index + 2 < last
+            index += !isEscape ? 1 : text[index + 2] == backslash ? 4 : 3
+        }
+        let colon = afterSpaces(index + 2)
+        return colon < last && text[colon] == UInt8(ascii: ":")
     }
 
     /// The forms of a text that spells a value of another kind.

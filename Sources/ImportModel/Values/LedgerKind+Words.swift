@@ -28,6 +28,7 @@ extension LedgerKind {
         case .reshaped: "source read in another form"
         case .unboxed: "source with each value in an array"
         case .unknownKey: "unknown key"
+        case .leftOut: "record left out by the model"
         case .outside: "outside of the records"
         case .kept: "kept with the source"
         case .notFound: "not found in a source"

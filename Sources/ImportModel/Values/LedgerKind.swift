@@ -53,6 +53,8 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     case unboxed
     /// A key that no attribute reads.
     case unknownKey
+    /// A record that a model leaves out: by a null in the `values` of its `subentity`.
+    case leftOut
     /// A value outside the record paths.
     case outside
     /// One of them that is kept with its source.
@@ -98,7 +100,7 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
             .comment, .oddEscape, .nullText,
             .decoded, .reshaped, .unboxed, .outside,
             .kept,
-            .notFound, .badSource, .unknownKey,
+            .notFound, .badSource, .unknownKey, .leftOut,
             .nullElement,
             .duplicateLink, .unlinked, .unresolved, .stub, .ambiguous, .missingReference, .orphanDeleted, .orphanDenied,
             .deletionDenied, .localKept, .rowIDLost,

@@ -83,16 +83,16 @@ extension StoredJob {
         return try numbers.contains { try find($0, database)?.takesChunks == false }
     }
 
-    /// The record paths at which imports that are not undone have found records of these entities, the newest first.
+    /// Where imports that are not undone have found records of these entities, the newest first, and how their sources were read.
     ///
     /// - Parameters:
     ///   - entities: their names in lower case.
     ///   - job: one that does not count; nil for none.
-    static func recordPaths(
+    static func knownRecords(
         of entities: Set<String>,
         excluding job: Int64?,
         _ database: Database
-    ) throws -> [String: [RecordPath]] {
+    ) throws -> [String: KnownRecords] {
         guard try database.hasTable("_import_source") else { return [:] }
         var found: [(job: Int64, position: Int, source: Source)] = []
         for row in try BookkeepingRow.all(database, from: "_import_document", "WHERE kind = 'layout'") {
@@ -105,11 +105,11 @@ extension StoredJob {
             else { continue }
             found.append((newest, position, source))
         }
-        var paths: [String: [RecordPath]] = [:]
+        var known: [String: KnownRecords] = [:]
         for (_, _, source) in found.sorted(by: { ($1.job, $0.position) < ($0.job, $1.position) }) {
-            source.addPaths(of: entities, to: &paths)
+            source.add(to: &known, of: entities)
         }
-        return paths
+        return known
     }
 
     /// The newest import with records and a source of this layout that is not undone.

@@ -72,8 +72,8 @@ extension SQLiteJournalReader {
         try readIfThere { try StoredJob.isFinished(token: token, $0) } ?? false
     }
 
-    package func recordPaths(of entities: Set<String>, excluding job: Int64?) throws -> [String: [RecordPath]] {
-        try readIfThere { try StoredJob.recordPaths(of: entities, excluding: job, $0) } ?? [:]
+    package func knownRecords(of entities: Set<String>, excluding job: Int64?) throws -> [String: KnownRecords] {
+        try readIfThere { try StoredJob.knownRecords(of: entities, excluding: job, $0) } ?? [:]
     }
 
     package func presence(of job: StoredJob, entities: [String]?) throws -> JobPresence {

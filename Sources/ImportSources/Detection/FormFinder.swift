@@ -10,14 +10,23 @@ package struct FormFinder {
     private let opener: SourceOpener
     private let interruption: Interruption
 
-    package init(_ options: JobOptions, paths: [RecordPath], opener: SourceOpener, interruption: Interruption) {
+    package init(
+        _ options: JobOptions,
+        paths: [RecordPath],
+        others: KnownForm? = nil,
+        opener: SourceOpener,
+        interruption: Interruption
+    ) {
         var asked = FormHints()
         asked.shape = options.shape
         asked.prefix = options.prefix
         asked.maxBytes = options.maxRecordBytes
         asked.paths = paths
-        let attributes = options.model?.entities.flatMap(\.attributes) ?? []
-        asked.modelKeys = Set(attributes.flatMap(\.from).flatMap { [$0.keys.first, $0.keys.last].compactMap(\.self) })
+        asked.others = others
+        let entities = options.model?.entities ?? []
+        let attributes = entities.flatMap(\.attributes)
+        let read = attributes.flatMap(\.from) + entities.flatMap(\.relationships).flatMap(\.from).flatMap(\.paths)
+        asked.modelKeys = Set(read.flatMap { [$0.keys.first, $0.keys.last].compactMap(\.self) })
         asked.readsArrays = attributes.contains { $0.type == .json }
         self.asked = asked
         parse = options.parse ?? []
@@ -64,6 +73,12 @@ package struct FormFinder {
         return found
     }
 
+    /// The wrappers that all values of records are in, of however few; nil for none.
+    package func wrapper(_ detector: ShapeDetector, _ detection: ShapeDetector.Detection) -> SourceForm.Kind? {
+        guard !detector.hints.isStrict, detector.isSound else { return nil }
+        return detector.wrapper(asked, detection)?.form
+    }
+
     /// The form that was found with what is asked for of its records besides, and where these are then; nil where there is none.
     ///
     /// - Parameter detector: what looks at the rewritten text, now and then.
@@ -85,7 +100,7 @@ package struct FormFinder {
             add(own)
         }
         if var bulk = form, bulk.kind == .bulk {
-            let indexes = try kinds(bulk, of: source, nil, sample.bytes)
+            let indexes = try kinds(bulk, of: source, nil, sample)
             bulk.values = indexes
             form = bulk
             detection = Self.lists(of: indexes, in: .root, reason: "bulk lines, indexes: \(indexes.count)")
@@ -97,7 +112,7 @@ package struct FormFinder {
                 maxBytes: self.asked.maxBytes
             )
             own.isOfLines = layout == .lines
-            let kinds = try kinds(own, of: source, form, sample.bytes)
+            let kinds = try kinds(own, of: source, form, sample)
             own.values = kinds
             if !kinds.isEmpty { add(own) }
             let keys = entityBy.map(\.description).joined(separator: ",")
@@ -122,10 +137,12 @@ package struct FormFinder {
     /// The kinds of records of a source that a form finds, in their order; the rest is `other`.
     ///
     /// - Parameter before: how its text is rewritten before that.
-    private func kinds(_ form: SourceForm, of source: SourceDescription, _ before: SourceForm?, _ sample: [UInt8])
-        throws
-        -> [String]
-    {
+    private func kinds(
+        _ form: SourceForm,
+        of source: SourceDescription,
+        _ before: SourceForm?,
+        _ sample: SourceStream.Sample
+    ) throws -> [String] {
         var (rewriter, output) = (form.rewriter, [UInt8]())
         if source.isRepeatable {
             var rewritten = source
@@ -137,13 +154,15 @@ package struct FormFinder {
                 output.removeAll(keepingCapacity: true)
             }
         } else {
-            let text = (before.map { [$0] + ($0.others ?? []) } ?? []).reduce(sample) { $1.rewritten($0) }
+            let text = (before.map { [$0] + ($0.others ?? []) } ?? []).reduce(sample.bytes) { $1.rewritten($0) }
             rewriter.add(text[...], to: &output)
         }
         rewriter.finish(to: &output)
         let most = RecordMatcher.maximumPaths - 1
         let kinds = rewriter.kinds.filter { $0 != ValueChange.otherKind }
-        let hasOthers = kinds.count > most || kinds.count < rewriter.kinds.count || !source.isRepeatable
+        let hasOthers =
+            kinds.count > most || kinds.count < rewriter.kinds.count
+            || !source.isRepeatable && !sample.isWhole
         return kinds.prefix(most) + (hasOthers ? [ValueChange.otherKind] : [])
     }
 
@@ -175,14 +194,13 @@ package struct FormFinder {
 
 extension FoundForm {
     /// What is said of the form of a source, besides where its records are; nil for nothing.
-    package func notice(of source: SourceDescription) -> MessageText? {
-        let name = source.displayName
-        return switch form.kind {
-        case .rows, .columns: "\(name): \(.shape, "records") reads the document as it is written"
-        case .prefix where form.names == nil:
-            "\(name): the text before each object is \(PrefixRewriter.attribute); \(.prefix) names its parts, or drops it (none)"
-        case .dynamoDB: "\(name): DynamoDB's typed values are read as what is in them"
-        case .boxes: "\(name): each value is in an array of its own, and is read without that"
+    package var notice: MessageText? {
+        switch form.kind {
+        case .rows, .columns: "\(.shape, "records") reads the document as it is written"
+        case .prefix where !isPrefixNamed:
+            "the text before each object is \(form.names?[0] ?? PrefixRewriter.attribute); \(.prefix) names its parts, or drops it (none)"
+        case .dynamoDB: "DynamoDB's typed values are read as what is in them"
+        case .boxes: "each value is in an array of its own, and is read without that"
         case .prefix, .events, .notes, .parse, .folders, .kinds, .bulk: nil
         }
     }

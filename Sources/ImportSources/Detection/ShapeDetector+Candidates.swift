@@ -41,6 +41,14 @@ extension ShapeDetector {
         }
         let members = members(of: object)
         let values = members.map(\.value)
+        if areTables(members) {
+            for member in members where !isEmpty(member.value) {
+                let steps = steps + [.key(key(member.key)), .anyMember]
+                let invalid = invalidKey ?? firstInvalidByte(of: member.key)
+                add(member.value, steps, .keyed, children(of: member.value), invalid)
+            }
+            return
+        }
         if values.count >= 2, values.allSatisfy({ tape.tokens[$0].kind == .object }) {
             if shareKeys(values) {
                 add(object, steps + [.anyMember], .keyed, values, invalidKey)
@@ -71,8 +79,19 @@ extension ShapeDetector {
         }
     }
 
+    /// True if these are tables by name, whose rows are objects by number or id, as tinydb writes them.
+    private func areTables(_ members: [(key: Int, value: Int)]) -> Bool {
+        guard members.count >= 2, members.count <= RecordMatcher.maximumPaths, !hints.hasModel,
+            members.allSatisfy({ tape.tokens[$0.value].kind == .object && !DictionaryKeys.isRowID(key($0.key)) })
+        else { return false }
+        let rows = members.flatMap { self.members(of: $0.value).prefix(Self.judgedChildren) }
+        return !rows.isEmpty
+            && rows.allSatisfy { tape.tokens[$0.value].kind == .object && DictionaryKeys.isRowID(key($0.key)) }
+            && (members.count < Self.dictionarySize || !shareKeys(rows.map(\.value)))
+    }
+
     /// True if nothing is in a container.
-    private func isEmpty(_ container: Int) -> Bool { Int(tape.tokens[container].next) == container + 1 }
+    func isEmpty(_ container: Int) -> Bool { Int(tape.tokens[container].next) == container + 1 }
 
     /// True if an array of objects describes the columns of rows: by its key, and as each says a name and a type.
     func describesColumns(_ candidate: Candidate) -> Bool {
@@ -106,7 +125,7 @@ extension ShapeDetector {
     /// What lists of records are called, whatever the records are.
     static let listNames: Set = [
         "data", "items", "results", "result", "records", "rows", "values", "value", "list", "entries", "hits",
-        "response",
+        "response", "bindings",
         "objects", "elements", "content", "docs", "documents", "features",
     ]
 
@@ -122,6 +141,9 @@ extension ShapeDetector {
         return list.map { RecordPath(steps: $0.map { .key($0) } + [.anyElement]) }
     }
 
+    /// The keys of a value that says which record an object is.
+    static let identityKeys: Set = ["id", "_id", "uuid", "guid"]
+
     private func isAround(_ lists: inout [[String]], _ object: Int, keys: [String], _ hasTexts: inout Bool) -> Bool {
         guard tape.tokens[object].kind == .object, tape.tokens[object].next != 0 else { return false }
         for member in members(of: object) {
@@ -129,7 +151,7 @@ extension ShapeDetector {
             let keys = keys + [key(member.key)]
             switch value.kind {
             case .null, .boolean, .number, .string:
-                if ["id", "_id", "uuid", "guid"].contains(keys[keys.count - 1].lowercased()) { return false }
+                if Self.identityKeys.contains(keys[keys.count - 1].lowercased()) { return false }
                 hasTexts = hasTexts || value.kind == .string && value.length > 0
             case .array where isEmpty(member.value) && firstInvalidByte(of: member.key) == nil: lists.append(keys)
             case .object where keys.count < Self.maxKeys && isAround(&lists, member.value, keys: keys, &hasTexts): break

@@ -8,6 +8,8 @@ package struct FoundForm {
     package let detection: ShapeDetector.Detection
     /// True if all of the source has to be seen to be sure.
     package var isUnsure = false
+    /// True if the parts of a prefix have the names that were asked for.
+    package var isPrefixNamed = false
 }
 
 /// What a job says of the forms of its sources.
@@ -21,6 +23,8 @@ package struct FormHints: Sendable {
     /// The keys that a model reads, and whether it reads arrays as values.
     package var modelKeys: Set<String> = []
     package var readsArrays = false
+    /// How other sources of the entity are read; nil where that says nothing.
+    package var others: KnownForm?
     /// The record paths that are asked for.
     package var paths: [RecordPath] = []
 
@@ -44,22 +48,37 @@ extension ShapeDetector {
         guard isSound else { return nil }
         if asked.shape != .records, !isLines, !hints.areLinesNamed || asked.shape != nil, let found = table(asked),
             case .found(_, let paths, _) = found.detection,
-            asked.paths.isEmpty ? !hints.hasModel || asked.shape != nil : asked.paths == paths
+            asked.paths.isEmpty
+                ? !hints.hasModel || asked.shape != nil || areRead(found.form, asked) : asked.paths == paths
         {
             return found
         }
         return formOfValues(sample, asked)
     }
 
+    /// True if a model reads the columns of rows, and nothing of the document around them.
+    private func areRead(_ rows: SourceForm, _ asked: FormHints) -> Bool {
+        let around = recordKeys(at: .root).map(\.text)
+        return rows.kind == .rows && asked.modelKeys.isDisjoint(with: around)
+            && !asked.modelKeys.isDisjoint(with: rows.names ?? [])
+    }
+
     /// How many first lines are looked at.
     private static let judgedText = 100
+    /// So many lines of text may follow a document that has others before it.
+    private static let mostNotesAfter = 3
 
     // MARK: Text around JSON
 
     private func formOfText(_ sample: [UInt8], _ asked: FormHints) -> FoundForm? {
         let begins = sample.first { !ByteScan.isSpace($0) }
-        // JSON that begins with a bracket has no text before it.
-        guard !isLines, !isSound || begins != UInt8(ascii: "{") && begins != UInt8(ascii: "[") else { return nil }
+        // JSON that begins with a bracket has no text before it, but for the objects that are keys of Kafka's messages.
+        let mayBeKey = begins == UInt8(ascii: "{") && sample.prefix { $0 != 0x0A }.contains(0x09)
+        guard !isLines || !lines.isFirstValue,
+            !isSound || mayBeKey || begins != UInt8(ascii: "{") && begins != UInt8(ascii: "[")
+        else {
+            return nil
+        }
         var lines =
             sample.split(separator: 0x0A).lazy.filter { !$0.allSatisfy(ByteScan.isSpace) }
             .prefix(Self.judgedText + 1).map { Array($0) } as [[UInt8]]
@@ -76,35 +95,60 @@ extension ShapeDetector {
         {
             return around(SourceForm(.events, maxBytes: asked.maxBytes), sample, asked, "server-sent events")
         }
-        if !isJSON || lines.count > 1, count({ PrefixRewriter.parts(of: $0) != nil }) * 3 >= lines.count * 2 {
-            let form = SourceForm(.prefix, names: asked.prefix, maxBytes: asked.maxBytes)
+        if !isJSON || lines.count > 1 || mayBeKey, count({ PrefixRewriter.parts(of: $0) != nil }) * 3 >= lines.count * 2
+        {
+            let form = SourceForm(.prefix, names: prefixNames(lines, asked.prefix), maxBytes: asked.maxBytes)
             var hints = hints
             hints.areLinesNamed = true
             let detector = ShapeDetector(form.rewritten(sample), isWhole: isWhole, hints: hints)
+            // What brackets are around in a log is not always JSON.
+            guard detector.lines.judgedValues * 3 >= detector.lines.judged * 2 else { return nil }
             let reason = "an object on each line, after other text"
             return FoundForm(
                 form: form,
                 detector: detector,
-                detection: .found(layout: .lines, paths: [.root], reason: reason)
+                detection: .found(layout: .lines, paths: [.root], reason: reason),
+                isPrefixNamed: asked.prefix != nil
             )
         }
-        guard !isJSON, let note = noteCount(lines),
+        guard !isJSON, let note = noteCount(lines, isFramed: isLines),
+            !lines.contains(where: { $0.starts(with: "```".utf8) }),
             ![TextBeginning.sql, TextBeginning.markup].contains(TextBeginning.kind(of: sample))
         else { return nil }
         return around(SourceForm(.notes, maxBytes: asked.maxBytes), sample, asked, "\(note) between text")
     }
 
+    /// The names of the parts of a prefix, none of which is a key of the objects; nil for the usual one.
+    private func prefixNames(_ lines: [[UInt8]], _ asked: [String]?) -> [String]? {
+        guard asked != [PrefixRewriter.none] else { return asked }
+        let given = asked ?? [PrefixRewriter.attribute]
+        let names = given.map { given in
+            lines.reduce(given) { name, line in
+                line.withUnsafeBufferPointer { buffer in
+                    PrefixRewriter.parts(of: ByteView(buffer)).map { PrefixRewriter.free(name, besides: $0.object) }
+                        ?? name
+                }
+            }
+        }
+        return names == [PrefixRewriter.attribute] ? asked : names
+    }
+
     /// What is between text: a document that all text is before, or values that take two thirds of the lines; nil for neither.
-    private func noteCount(_ lines: [[UInt8]]) -> String? {
-        var (rewriter, output, notes, lastNote) = (NoteRewriter(wraps: false, dropsText: true), [UInt8](), 0, -1)
-        for (index, line) in lines.enumerated() {
+    ///
+    /// - Parameter isFramed: whether there must be text before and after them, as lines may be notes that are values by themselves.
+    private func noteCount(_ lines: [[UInt8]], isFramed: Bool) -> String? {
+        var (rewriter, output) = (NoteRewriter(wraps: false, dropsText: true), [UInt8]())
+        let areNotes = lines.map { line in
             let before = output.count
             rewriter.add((line + [0x0A])[...], to: &output)
-            if output[before...].allSatisfy(ByteScan.isSpace) { (notes, lastNote) = (notes + 1, index) }
+            return output[before...].allSatisfy(ByteScan.isSpace)
         }
+        let notes = areNotes.count(where: \.self)
         guard notes > 0, notes < lines.count else { return nil }
-        if lastNote == notes - 1 { return "a document" }
-        return notes * 3 <= lines.count ? "values" : nil
+        let (head, tail) = (areNotes.prefix { $0 }.count, areNotes.reversed().prefix { $0 }.count)
+        // A few lines may follow, as psql counts rows.
+        if head > 0, tail <= Self.mostNotesAfter, !isFramed || tail > 0, head + tail == notes { return "a document" }
+        return notes * 3 <= lines.count && !isFramed ? "values" : nil
     }
 
     /// Text around values, which is outside of the records.
@@ -141,31 +185,46 @@ extension ShapeDetector {
     /// True if the first values are actions of Elasticsearch's bulk lines, each but deletions with a document behind it.
     private var areBulkLines: Bool {
         guard isSound, topLevelValues.count > 1, isLines else { return false }
-        var (documents, isDocument) = (0, false)
+        var (documents, action) = (0, BulkRewriter.Action?.none)
         for value in topLevelValues.prefix(Self.judgedText) where tape.tokens[value].next != 0 {
-            if isDocument {
-                guard tape.tokens[value].kind == .object else { return false }
-                (documents, isDocument) = (documents + 1, false)
-            } else {
-                guard let action = bytes(of: value, { BulkRewriter.action(of: $0) }) else { return false }
-                isDocument = action.name != "delete"
+            guard let before = action else {
+                action = bytes(of: value) { BulkRewriter.action(of: $0) }
+                if action == nil { return false }
+                if action?.name == "delete" { action = nil }
+                continue
             }
+            action = nil
+            let keys = before.name == "update" ? members(of: value).map { key($0.key) } : ["doc"]
+            guard tape.tokens[value].kind == .object, keys.contains(where: ["doc", "script", "upsert"].contains)
+            else { return false }
+            if keys.contains("doc") { documents += 1 }
         }
         return documents > 0
     }
 
     // MARK: Values in wrappers
 
+    /// Values that are in wrappers: so many that there is no doubt, or as in other sources of the entity.
     private func formOfValues(_ sample: [UInt8], _ asked: FormHints) -> FoundForm? {
+        guard let found = wrapper(asked, detection),
+            asked.others?.kind == found.form || found.isSure && (asked.others == nil || found.form == .dynamoDB)
+        else { return nil }
+        return rewritten(SourceForm(found.form, path: found.path, maxBytes: asked.maxBytes), sample)
+    }
+
+    /// The wrappers that all values are in, and where the records are; nil for none.
+    func wrapper(_ asked: FormHints, _ detection: Detection) -> (
+        form: SourceForm.Kind, path: RecordPath, isSure: Bool
+    )? {
         let readsTypes = asked.modelKeys.contains { $0 == "Item" || DynamoDBType(rawValue: $0) != nil }
         func isWanted(_ path: RecordPath) -> Bool { asked.paths.isEmpty || asked.paths == [path] }
-        if !readsTypes, let path = pathOfItems, isWanted(path) {
-            return rewritten(SourceForm(.dynamoDB, path: path, maxBytes: asked.maxBytes), sample)
+        if !readsTypes, let (path, isSure) = pathOfItems(detection), isWanted(path) {
+            return (.dynamoDB, path, isSure)
         }
         guard asked.shape != .records, !asked.readsArrays, case .found(_, let paths, _) = detection, paths.count == 1,
             isWanted(paths[0]), areBoxed(at: paths[0])
         else { return nil }
-        return rewritten(SourceForm(.boxes, path: paths[0], maxBytes: asked.maxBytes), sample)
+        return (.boxes, paths[0], firstValues(at: paths[0]).count { tape.tokens[$0].next != 0 } > 1)
     }
 
     private func rewritten(_ form: SourceForm, _ sample: [UInt8]) -> FoundForm {
@@ -175,34 +234,38 @@ extension ShapeDetector {
         return FoundForm(form: form, detector: detector, detection: detector.detection)
     }
 
-    /// Where items are whose values all are DynamoDB's; nil where there are none.
-    private var pathOfItems: RecordPath? {
-        let paths: [[RecordPath.Step]] = [[], [.anyElement], [.key("Items"), .anyElement]]
-        return paths.map { RecordPath(steps: $0) }.first { path in
+    /// Where items are whose values all are DynamoDB's, and whether that is beyond doubt; nil where there are none.
+    private func pathOfItems(_ detection: Detection) -> (path: RecordPath, isSure: Bool)? {
+        var paths = [[], [.anyElement], [.key("Items"), .anyElement]].map { RecordPath(steps: $0) }
+        if case .found(_, let found, _) = detection, found.count == 1, !paths.contains(found[0]) { paths += found }
+        for path in paths {
             let found = firstValues(at: path)
             let items = found.filter { tape.tokens[$0].kind == .object && tape.tokens[$0].next != 0 }
-            let needed = path.steps.count == 2 ? 1 : 2
-            return !items.isEmpty && items.count + 1 >= found.count && items.allSatisfy { isItem($0, needed) }
+            guard !items.isEmpty, items.count + 1 >= found.count, items.allSatisfy({ isItem($0, 1) }) else { continue }
+            return (path, path == paths[2] || items.allSatisfy { isItem($0, 2) })
         }
+        return nil
     }
 
     /// - Parameter needed: how many values an item has at least that is not under `Item`.
     private func isItem(_ value: Int, _ needed: Int) -> Bool {
         var (members, needed) = (members(of: value), needed)
-        if members.count == 1, key(members[0].key) == "Item", tape.tokens[members[0].value].kind == .object {
+        if members.count == 1, key(members[0].key) == "Item", tape.tokens[members[0].value].kind == .object,
+            !bytes(of: members[0].value, { DynamoDBType.isValue($0) })
+        {
             (members, needed) = (self.members(of: members[0].value), 1)
         }
         return members.count >= needed
             && members.allSatisfy { member in
                 let token = tape.tokens[member.value]
                 guard token.kind == .object, token.next != 0 else { return false }
-                return bytes(of: member.value) { DynamoDBType.read($0) != nil }
+                return bytes(of: member.value) { DynamoDBType.isValue($0) }
             }
     }
 
     private func areBoxed(at path: RecordPath) -> Bool {
         let records = firstValues(at: path).filter { tape.tokens[$0].next != 0 }
-        return records.count > 1
+        return !records.isEmpty
             && records.allSatisfy { record in
                 let members = members(of: record)
                 // A list of one is no box.

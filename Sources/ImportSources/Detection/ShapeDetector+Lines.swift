@@ -30,6 +30,8 @@ package struct LineCount {
     package private(set) var ended = 0
     /// Those that are one JSON value and nothing else.
     package private(set) var values = 0
+    /// How many of the values are objects or arrays.
+    private(set) var judgedContainers = 0
     private(set) var isFirstValue = false
     /// Where the last line begins that is not one value.
     private(set) var lastBroken: Int?
@@ -45,6 +47,11 @@ package struct LineCount {
 
     /// True if there are several, and each that is all there is a value.
     var areValues: Bool { begun >= 2 && ended >= 1 && values == ended && lastBroken == nil }
+
+    /// True if two thirds of the first ones are objects or arrays: what a broken one begins with says nothing about the others.
+    package var areContainers: Bool { judgedContainers > 1 && judgedContainers * 3 >= judged * 2 }
+    /// True if the first one is no value, and the others are no objects or arrays, as of a table of one column in CSV.
+    package var haveHeading: Bool { !isFirstValue && !areContainers }
 
     package init(_ text: [UInt8], isWhole: Bool, taking scope: LenientScanner.Scope? = nil) {
         let reader = RecordReader(maxDepth: ShapeDetector.maxDepth, taking: scope)
@@ -79,6 +86,8 @@ package struct LineCount {
         }
         ended += 1
         if isValue { values += 1 }
+        let isContainer = visible[0] == UInt8(ascii: "{") || visible[0] == UInt8(ascii: "[")
+        if isValue, isContainer, ended <= ShapeDetector.judgedLines { judgedContainers += 1 }
         if ended <= ShapeDetector.judgedLines { (judged, judgedValues) = (ended, values) }
         if begun == 1 {
             isFirstValue = isValue

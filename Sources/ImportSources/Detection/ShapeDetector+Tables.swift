@@ -25,7 +25,7 @@ extension ShapeDetector {
         {
             return nil
         }
-        if asked.shape != .columns, let found = rows(asked) { return found }
+        if asked.shape != .columns, let found = rows(asked) ?? noRows(asked) { return found }
         return asked.shape == .rows ? nil : columns(asked)
     }
 
@@ -38,7 +38,8 @@ extension ShapeDetector {
         guard !hints.haveHeader, let table = rows.first, rows.count == 1 else { return nil }
         let width = rowWidth(of: table.value)
         let others = arrays.filter { $0.value != table.value }
-        let descriptions = others.compactMap { descriptionNames(in: $0, width) }
+        let descriptions = others.filter { asked.shape == .rows || isNameOfNames($0) }
+            .compactMap { descriptionNames(in: $0, width) }
         let lists = others.compactMap { nameTexts(in: $0, width, isAsked: asked.shape == .rows) }
         let named = descriptions.first ?? lists.first { Self.isNameOfNames($0.place.name) } ?? lists.first
         guard let (place, names) = named else { return nil }
@@ -46,16 +47,18 @@ extension ShapeDetector {
         let records = others.filter { other in
             isArrayOfObjects(other.value) && !children(of: other.value, limit: 1).isEmpty
                 && ![place, table].contains { other.steps.starts(with: $0.steps) }
+                && (descriptions.isEmpty || !isBeside(other, place, of: table))
                 && !table.steps.starts(with: other.steps)
         }
         guard asked.shape == .rows || records.isEmpty else { return nil }
         let path = RecordPath(steps: table.steps + [.anyElement])
-        let form = SourceForm(
+        var form = SourceForm(
             .rows,
             path: path,
             names: RowColumns.names(names.map(JSONValue.string)),
             maxBytes: asked.maxBytes
         )
+        if others.contains(where: { isIndex($0, of: table) }) { form.index = names.contains("key") ? "key_2" : "key" }
         let detector = ShapeDetector(form.rewritten(text), isWhole: isWhole, hints: hints)
         let reason = "rows, whose columns are named at \(RecordPath(steps: place.steps + [.anyElement]))"
         return FoundForm(
@@ -63,6 +66,71 @@ extension ShapeDetector {
             detector: detector,
             detection: .found(layout: .stream, paths: [path], reason: reason)
         )
+    }
+
+    /// True if an array is beside descriptions in an object that has not the rows: it says more of these.
+    private func isBeside(_ other: Place, _ place: Place, of rows: Place) -> Bool {
+        place.steps.count > 1 && place.steps.first != rows.steps.first && other.steps.first == place.steps.first
+    }
+
+    /// True if an array before rows has a value for each of them that is not just its number, as pandas writes it.
+    private func isIndex(_ place: Place, of rows: Place) -> Bool {
+        let values = children(of: place.value, limit: 200)
+        return place.name == SourceForm.indexKey && place.value < rows.value
+            && place.steps.dropLast() == rows.steps.dropLast()
+            && values.allSatisfy { ![.object, .array].contains(tape.tokens[$0].kind) }
+            && values.enumerated().contains { number, value in
+                !bytes(of: value) { $0.buffer.elementsEqual("\(number)".utf8) }
+            }
+    }
+
+    /// The form of a document that has the names of columns, and no row; nil for any other.
+    private func noRows(_ asked: FormHints) -> FoundForm? {
+        guard !hints.paths.contains(where: leads) else { return nil }
+        var arrays: [Place] = []
+        findArrays(topLevelValues[0], [], &arrays)
+        guard let table = arrays.first(where: { isEmpty($0.value) && Self.listNames.contains($0.name) }),
+            !isInRecord(table)
+        else { return nil }
+        let all = arrays.filter { !isEmpty($0.value) && !table.steps.starts(with: $0.steps) }
+        let columns = all.first { isNameOfNames($0) && describes($0) }
+        let others = all.filter { other in
+            columns.map { other.value == $0.value || !isBeside(other, $0, of: table) } ?? true
+        }
+        func describes(_ place: Place) -> Bool {
+            descriptionNames(in: place, children(of: place.value).count) != nil
+        }
+        let areNames = others.allSatisfy { place in
+            children(of: place.value).allSatisfy { tape.tokens[$0].kind == .string } || describes(place)
+        }
+        let named = others.filter(isNameOfNames).lazy.compactMap { place in
+            let count = self.children(of: place.value).count
+            return self.descriptionNames(in: place, count) ?? self.nameTexts(in: place, count, isAsked: true)
+        }
+        guard areNames, let names = named.first?.names else { return nil }
+        let path = RecordPath(steps: table.steps + [.anyElement])
+        let form = SourceForm(.rows, path: path, names: names, maxBytes: asked.maxBytes)
+        let reason = "an empty array of rows"
+        return FoundForm(
+            form: form,
+            detector: self,
+            detection: .found(layout: .stream, paths: [path], reason: reason)
+        )
+    }
+
+    /// The only list of objects beside the descriptions of its columns, in the one element of an array.
+    var describedRecords: RecordPath? {
+        var arrays: [Place] = []
+        findArrays(topLevelValues[0], [], &arrays)
+        let columns = arrays.filter {
+            Self.isNameOfNames($0.name) && descriptionNames(in: $0, children(of: $0.value).count) != nil
+        }
+        guard columns.count == 1, columns[0].steps.contains(.anyElement) else { return nil }
+        let owner = columns[0].steps.dropLast()
+        let lists = arrays.filter {
+            $0.steps.dropLast() == owner && $0.steps != columns[0].steps && isArrayOfObjects($0.value)
+        }
+        return lists.count == 1 ? RecordPath(steps: lists[0].steps + [.anyElement]) : nil
     }
 
     private func findArrays(_ value: Int, _ steps: [RecordPath.Step], _ found: inout [Place]) {
@@ -106,7 +174,16 @@ extension ShapeDetector {
     static let columnKeys = ["name", "id", "label", "field", "column", "fieldName", "column_name"]
 
     private static func isNameOfNames(_ name: String) -> Bool {
-        ["column", "field", "name", "head", "meta", "schema", "cols", "keys", "label"].contains { name.contains($0) }
+        ["column", "field", "name", "head", "meta", "schema", "cols", "keys", "label", "rowtype"].contains {
+            name.contains($0)
+        }
+    }
+
+    /// True if a key on the way to an array says that it names or describes something.
+    private func isNameOfNames(_ place: Place) -> Bool {
+        place.steps.contains {
+            if case .key(let name) = $0 { Self.isNameOfNames(name.lowercased()) } else { false }
+        }
     }
 
     /// The names in an array of as many objects that describe columns.
@@ -175,8 +252,8 @@ extension ShapeDetector {
     // MARK: Columns
 
     private func columns(_ asked: FormHints) -> FoundForm? {
-        guard let place = columns(in: topLevelValues[0], [], isAsked: asked.shape == .columns),
-            asked.shape == .columns || isWorthTurning(place)
+        guard let place = columns(in: topLevelValues[0], [], asked),
+            asked.shape == .columns || asked.others?.kind == .columns || isWorthTurning(place) && !isInRecord(place)
         else { return nil }
         let path = RecordPath(steps: place.steps + [.anyElement])
         var form = SourceForm(.columns, path: RecordPath(steps: place.steps), maxBytes: asked.maxBytes)
@@ -204,14 +281,28 @@ extension ShapeDetector {
         return rows.count > 2 || rows.count == 2 && kinds.count > 1
     }
 
+    /// True if an object around columns says which record it is.
+    private func isInRecord(_ place: Place) -> Bool {
+        var value = topLevelValues[0]
+        for step in place.steps {
+            let isRecord = members(of: value).contains {
+                Self.identityKeys.contains(key($0.key).lowercased())
+                    && [.string, .number].contains(tape.tokens[$0.value].kind)
+            }
+            guard !isRecord, let next = values(at: [step], in: value)?.first else { return true }
+            value = next
+        }
+        return false
+    }
+
     private static let columnsReason = "columns, read row by row"
 
     /// The first object of columns in a value.
-    private func columns(in value: Int, _ steps: [RecordPath.Step], isAsked: Bool) -> Place? {
+    private func columns(in value: Int, _ steps: [RecordPath.Step], _ asked: FormHints) -> Place? {
         guard steps.count < 4, tape.tokens[value].kind == .object else { return nil }
-        if areColumns(in: value, isAsked: isAsked) { return Place(value: value, steps: steps) }
+        if areColumns(in: value, asked) { return Place(value: value, steps: steps) }
         let members = members(of: value)
-        let found = members.compactMap { columns(in: $0.value, steps + [.key(key($0.key))], isAsked: isAsked) }
+        let found = members.compactMap { columns(in: $0.value, steps + [.key(key($0.key))], asked) }
         guard found.count == 1 else { return nil }
         // What has lists of records has no columns beside them, but what describes them.
         let lists = members.map(\.value).filter { isArrayOfObjects($0) && !children(of: $0, limit: 1).isEmpty }
@@ -226,8 +317,10 @@ extension ShapeDetector {
         }
     }
 
-    private func areColumns(in object: Int, isAsked: Bool) -> Bool {
+    private func areColumns(in object: Int, _ asked: FormHints) -> Bool {
         let members = members(of: object)
+        // Where other sources have rows, there may be one, or none.
+        let (isAsked, takesFew) = (asked.shape == .columns, asked.others?.kind == .columns)
         let isCut = !isWhole || hints.isSkeleton
         guard members.count > 1 || isCut && !members.isEmpty, members.count <= 10_000 else { return false }
         let kind = tape.tokens[members[0].value].kind
@@ -239,14 +332,20 @@ extension ShapeDetector {
             }
             // Lists of lists alone are no columns.
             let plain = elements.count { !$0.contains(.array) }
-            return counts[0] > 0 && !elements.contains { $0.contains(.object) } && plain >= min(2, members.count)
+            return (counts[0] > 0 || takesFew) && !elements.contains { $0.contains(.object) }
+                && plain >= min(2, members.count)
                 && (isCut || Set(counts).count == 1)
         }
         guard kind == .object else { return false }
         let columns = members.map { $0.value }
-        let keys = self.members(of: columns[0]).map { key($0.key) }
-        let outer = members.map { key($0.key) }
-        guard !keys.isEmpty, keys == ["0"] || isAsked || Self.areData(keys), !Self.areData(outer),
+        let (keys, outer) = (self.members(of: columns[0]).map { key($0.key) }, members.map { key($0.key) })
+        // Objects by key alone are tables.
+        let haveValues = columns.contains { column in
+            children(of: column, limit: 200).contains { tape.tokens[$0].kind != .object }
+        }
+        let areFew = takesFew && (keys.isEmpty || haveValues && Self.areData(keys + keys))
+        guard areFew || !keys.isEmpty && (isAsked || haveValues && (keys == ["0"] || Self.areData(keys))),
+            !Self.areData(outer),
             Set(outer).count == outer.count
         else { return false }
         return isCut || columns.dropFirst().allSatisfy { self.members(of: $0).map { self.key($0.key) } == keys }

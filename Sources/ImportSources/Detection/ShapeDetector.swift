@@ -175,17 +175,29 @@ package struct ShapeDetector {
 
     /// The readings of a source, the most careful first; nil where one does not apply.
     private static let readings: [@Sendable (ShapeDetector) -> Detection?] = [
-        \.asBefore, \.asArrays, \.asLines, \.asValues, \.asCollection, \.asEmptyPage, \.asObject,
+        \.asBefore, \.asArrays, \.asLines, \.asValues, \.asDescribed, \.asCollection, \.asEmptyPage, \.asObject,
     ]
 
     /// Keeps what was kept before: the records where other sources of the same entity have them.
     private var asBefore: Detection? {
-        let path = hints.paths.first { leads(to: $0) }
+        let path = hints.paths.first { leads(to: $0) } ?? hints.paths.lazy.compactMap { one(of: $0) }.first
         let isEmptyObject = object.map { tape.tokens[$0].next == 1 } ?? false
         // Nothing at all is no record where records are inside of something.
         return (path ?? (isEmptyObject && !hints.paths.contains(.root) ? hints.paths.first : nil)).map { path in
             .found(layout: path == .root && isLines ? .lines : .stream, paths: [path], reason: Self.asBefore)
         }
+    }
+
+    /// Where an object is in place of the array of those that other sources have, as XML's one element is written.
+    private func one(of path: RecordPath) -> RecordPath? {
+        guard path.steps.last == .anyElement, case .key? = path.steps.dropLast().last, let value = object,
+            let found = values(at: path.steps.dropLast(), in: value), found.count == 1,
+            tape.tokens[found[0]].kind == .object
+        else { return nil }
+        let one = RecordPath(steps: Array(path.steps.dropLast()))
+        let keys = recordKeys(at: one)
+        let shared = hints.keys.intersection(keys).count
+        return shared > 0 && shared * 2 >= min(hints.keys.count, keys.count) ? one : nil
     }
 
     /// Keeps the elements of all arrays: one, one after the other, or one per line.
@@ -214,6 +226,12 @@ package struct ShapeDetector {
         return hints.areLinesNamed ? root("a single value over several lines") : nil
     }
 
+    /// Keeps the objects beside the descriptions of their columns.
+    private var asDescribed: Detection? {
+        guard object != nil, !hints.hasModel else { return nil }
+        return describedRecords.map { .found(layout: .stream, paths: [$0], reason: "objects beside their columns") }
+    }
+
     /// Keeps the elements of one collection in an object; the rest is counted.
     private var asCollection: Detection? {
         let all = collections
@@ -224,6 +242,12 @@ package struct ShapeDetector {
         if candidates.count > 1, hints.takesAll { return several(candidates, besides: all) }
         let largest = candidates.first { $0.bytes * 20 >= text.count * 19 }
         guard let chosen = candidates.count == 1 ? first : largest else { return .ambiguous(candidates) }
+        // The columns of rows that are on another page.
+        if let path = hints.paths.first, candidates.count == 1, all.count == 1, describesColumns(chosen),
+            path.steps.last == .anyElement, path != chosen.path
+        {
+            return .found(layout: .stream, paths: [path], reason: Self.asBefore)
+        }
         // Rows whose columns the objects describe.
         let rows = all.filter { other in
             other.kind == .arrays
@@ -246,7 +270,10 @@ package struct ShapeDetector {
     private func several(_ candidates: [Candidate], besides all: [Candidate]) -> Detection {
         if let unnameable = candidates.first(where: { $0.invalidKeyOffset != nil }) { return .unnameable(unnameable) }
         let largest = candidates.map(\.bytes).max() ?? 0
-        let rows = all.filter { $0.kind == .arrays && $0.bytes > largest }
+        let rows = all.filter { rows in
+            rows.kind == .arrays
+                && (rows.bytes > largest || candidates.contains { describesColumns($0) && $0.count == rows.width })
+        }
         guard rows.isEmpty, candidates.count <= RecordMatcher.maximumPaths else { return .ambiguous(candidates + rows) }
         let reason = "\(candidates.count) collections\(extent)"
         return .found(layout: .stream, paths: candidates.map(\.path), reason: reason)

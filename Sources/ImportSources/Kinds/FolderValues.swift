@@ -8,6 +8,7 @@ package enum FolderValues {
     /// - Parameter kinds: the indexes of the sources of each kind.
     package static func add(to looks: inout [SourceLook], of kinds: [[Int]], _ options: JobOptions) {
         guard options.reading == .found else { return }
+        var done: Set<Int> = []
         for sources in kinds {
             let values = sources.map { members(of: looks[$0].description) }
             guard let names = values.first?.map(\.name), !names.isEmpty, values.allSatisfy({ $0.map(\.name) == names }),
@@ -15,6 +16,8 @@ package enum FolderValues {
                 sources.allSatisfy({ source in names.allSatisfy { !looks[source].keys.contains(BytewiseString($0)) } })
             else { continue }
             for (source, values) in zip(sources, values) where looks[source].fault == nil {
+                // All records of a source of several kinds have them.
+                guard done.insert(source).inserted else { continue }
                 guard case .found(let layout, let paths, _) = looks[source].detection else { continue }
                 let asked = options.records.isEmpty ? paths : options.records
                 looks[source].description.form = asked.reduce(looks[source].description.form) { form, path in

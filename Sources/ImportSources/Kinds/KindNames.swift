@@ -83,6 +83,8 @@ package struct KindNames {
         for path in paths.dropFirst() {
             common = zip(common, path.split(separator: "/").dropLast()).prefix { $0 == $1 }.map(\.0)[...]
         }
-        return common.last.flatMap { [".", ".."].contains($0) ? nil : String($0) }
+        // Folders called NAME=VALUE have values of the records.
+        let name = common.last { !$0.dropFirst().contains("=") }
+        return name.flatMap { [".", ".."].contains($0) ? nil : String($0) }
     }
 }

@@ -1,11 +1,14 @@
 import ImportModel
 
 /// What a store, or the other sources of an import, have of an entity's records.
-package struct KnownRecords {
+package struct KnownRecords: Hashable {
     /// Where they are, the likeliest record path first.
     package var paths: [RecordPath] = []
     /// The keys that they have; empty where these are not known.
     package var keys: Set<BytewiseString> = []
+
+    /// How the sources are read that have them; nil where that is not known.
+    package var form: KnownForm?
 
     package init() {}
 

@@ -1,6 +1,28 @@
 import ImportModel
 
 extension ShapeDetector {
+    /// A key of all first records whose texts, 2 to 50, tell apart records that have less than half of their keys in common; nil for
+    /// none.
+    package func kindKey(at path: RecordPath) -> String? {
+        let records = firstValues(at: path).filter { tape.tokens[$0].next != 0 }
+        guard records.count >= 4 else { return nil }
+        let texts = records.map { record in
+            members(of: record).reduce(into: [ArraySlice<UInt8>: ArraySlice<UInt8>]()) { texts, member in
+                if tape.tokens[member.value].kind == .string { texts[keyBytes(member.key)] = keyBytes(member.value) }
+            }
+        }
+        let key = members(of: records[0]).first { member in
+            let name = keyBytes(member.key)
+            let values = Dictionary(grouping: records.indices) { texts[$0][name] ?? [] }
+            guard texts.allSatisfy({ $0[name] != nil }), 2...50 ~= values.count, values.count * 2 <= records.count
+            else { return false }
+            let keys = values.values.map { Set($0.flatMap { members(of: records[$0]).map { keyBytes($0.key) } }) }
+            let shared = keys.dropFirst().reduce(keys[0]) { $0.intersection($1) }.subtracting([name]).count
+            return shared * 2 * keys.count < keys.reduce(0) { $0 + $1.count - 1 }
+        }
+        return key.map { self.key($0.key) }
+    }
+
     /// What the sample has at a record path.
     package func records(at path: RecordPath) -> SourceKinds.Records {
         let isEmpty = topLevelValues.prefix(Self.judgedLines).allSatisfy {

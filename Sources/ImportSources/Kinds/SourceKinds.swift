@@ -45,7 +45,7 @@ package struct SourceKinds {
     private mutating func kind(of records: Records, in source: Int) -> Int {
         let hasOthers = records.keys.isEmpty && !records.isEmpty
         let found = kinds.firstIndex { kind in
-            guard kind.path.hasSameBytes(as: records.path) else { return false }
+            guard Self.areSame(kind.path, records.path) else { return false }
             guard !records.isEmpty, !(kind.keys.isEmpty && !kind.hasOthers) else { return true }
             return kind.hasOthers == hasOthers && Self.areAlike(kind.keys, records.keys)
         }
@@ -57,6 +57,12 @@ package struct SourceKinds {
         if !records.isEmpty { kinds[found].hasOthers = hasOthers }
         if kinds[found].sources.last != source { kinds[found].sources.append(source) }
         return found
+    }
+
+    /// True if record paths are the same, but for the array that XML's one element is not in.
+    private static func areSame(_ path: String, _ other: String) -> Bool {
+        func list(_ path: String) -> String { path == "$" || path.hasSuffix("[*]") ? path : path + "[*]" }
+        return path.hasSameBytes(as: other) || list(path).hasSameBytes(as: list(other))
     }
 
     /// True if at least half of the keys of the smaller set are in the other one.

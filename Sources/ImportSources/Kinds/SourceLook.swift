@@ -16,6 +16,10 @@ package struct SourceLook {
     package var headers: [[String]] = []
     /// Where the first row looks like a header row that was not asked for.
     package var rowsLikeHeader: RecordPath?
+    /// The wrappers that all values of its records are in, whether they are taken out of them or not; nil for none.
+    package var wrapper: SourceForm.Kind?
+    /// What is said of its form, and of the kinds of its records.
+    package var notices: [MessageText] = []
     /// How else the source could be read, in words.
     package var others: [MessageText] = []
 

@@ -73,14 +73,14 @@ package struct PrefixRewriter: TextRewriter {
     /// The name for the parts of a prefix that is dropped.
     package static let none = "none"
 
-    private let names: [[UInt8]]
+    private let names: [String]
     private let isDropped: Bool
     private let isWhole: Bool
     private var lines: LineGatherer
 
     init(names: [String]?, maxBytes: Int) {
         let given = names ?? [Self.attribute]
-        self.names = given.map { Array(JSONValue.string($0).serialized().utf8) + [UInt8(ascii: ":")] }
+        self.names = given
         isDropped = given == [Self.none]
         isWhole = names == nil
         lines = LineGatherer(maxBytes: maxBytes)
@@ -109,13 +109,13 @@ package struct PrefixRewriter: TextRewriter {
             return
         }
         output.append(UInt8(ascii: "{"))
-        if !isDropped { appendMembers(prefix, to: &output) }
+        if !isDropped { appendMembers(prefix, besides: object, to: &output) }
         let rest = object[JSONParts.skipWhiteSpace(in: object, from: 1)..<object.count]
         if rest[0] == UInt8(ascii: "}"), output.last == UInt8(ascii: ",") { output.removeLast() }
         output += rest.buffer
     }
 
-    private func appendMembers(_ prefix: ByteView, to output: inout [UInt8]) {
+    private func appendMembers(_ prefix: ByteView, besides object: ByteView, to output: inout [UInt8]) {
         let isTabbed = prefix.buffer.contains(0x09)
         func isSeparator(_ byte: UInt8) -> Bool { isTabbed ? byte == 0x09 : byte == 0x20 }
         let parts =
@@ -127,19 +127,44 @@ package struct PrefixRewriter: TextRewriter {
                 whereSeparator: isSeparator
             )
         for (name, part) in zip(names, parts) {
-            output += name
+            output += Array(JSONValue.string(Self.free(name, besides: object)).serialized().utf8)
+            output.append(UInt8(ascii: ":"))
             output += JSONValue.string(String(decoding: part, as: UTF8.self).trimmingBlanks).serialized().utf8
             output.append(UInt8(ascii: ","))
         }
     }
 
+    /// A name, or one like it, that an object does not have as a key.
+    package static func free(_ name: String, besides object: ByteView) -> String {
+        var (free, number) = (name, 1)
+        while contains(free, object) {
+            number += 1
+            free = "\(name)_\(number)"
+        }
+        return free
+    }
+
+    private static func contains(_ name: String, _ object: ByteView) -> Bool {
+        let literal = Array(JSONValue.string(name).serialized().utf8)
+        var cursor = JSONCursor(object)
+        while let (key, _) = cursor.next() {
+            if key?.buffer.elementsEqual(literal) == true { return true }
+        }
+        return false
+    }
+
     /// The text before the object that a line ends with, and that object; nil where there is no such text, or no object.
     package static func parts(of line: ByteView) -> (prefix: ByteView, object: ByteView)? {
         let line = line.withoutSpaces
-        guard line.count > 2, line[line.count - 1] == UInt8(ascii: "}"), line[0] != UInt8(ascii: "{") else {
-            return nil
-        }
+        guard line.count > 2, line[line.count - 1] == UInt8(ascii: "}") else { return nil }
         var start = 0
+        if line[0] == UInt8(ascii: "{") {
+            // The object that is the key of a message of Kafka's, and a tab.
+            guard let end = JSONParts.endOfContainer(in: line, at: 0), end < line.count, line[end] == 0x09 else {
+                return nil
+            }
+            start = end + 1
+        }
         for _ in 0..<16 {
             guard let brace = line.buffer[start...].firstIndex(of: UInt8(ascii: "{")) else { return nil }
             if JSONParts.endOfContainer(in: line, at: brace) == line.count {
@@ -195,6 +220,10 @@ package struct EventRewriter: TextRewriter {
             return
         }
         let value = text.count > 5 ? text[5..<text.count].withoutSpaces : text[0..<0]
+        // After a whole object there is another event, also without a blank line between them.
+        if data?.last == UInt8(ascii: "}"), data?.withUnsafeBufferPointer({ Self.isObject(ByteView($0)) }) == true {
+            end(to: &output)
+        }
         if data != nil { data?.append(0x0A) }
         data = (data ?? []) + value.buffer
     }

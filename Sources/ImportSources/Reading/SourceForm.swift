@@ -36,6 +36,8 @@ package struct SourceForm: Sendable, Hashable, Codable {
     package var path: String?
     /// The names of the rows' columns, or of the parts of a prefix; the key paths of texts; names and values, as JSON, of folders.
     package var names: [String]?
+    /// What the values of the array `index` beside rows are called in them; nil where it says nothing.
+    package var index: String?
     /// The kinds of records that there are; nil while they are being found.
     package var values: [String]?
     /// True if no value goes on over a line's end.
@@ -46,6 +48,8 @@ package struct SourceForm: Sendable, Hashable, Codable {
     package var wraps = false
     /// True if text outside of values is left out, and not kept as texts.
     package var dropsText = false
+    /// The key of the array `index`.
+    static let indexKey = "index"
     /// The length of a value in bytes of which no more is held.
     package var maxBytes: Int
 
@@ -65,6 +69,9 @@ package struct SourceForm: Sendable, Hashable, Codable {
 
     /// All that its text is rewritten to, in order.
     package var kinds: [Kind] { [kind] + (others ?? []).map(\.kind) }
+
+    /// The kinds of records that were found; nil where they are not looked for.
+    package var foundKinds: [String]? { values ?? others?.lazy.compactMap(\.values).first }
 
     /// True if its records come to be in lists of kinds.
     package var makesLists: Bool { kinds.contains(.kinds) || kinds.contains(.bulk) }

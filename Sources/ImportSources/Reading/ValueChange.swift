@@ -1,7 +1,7 @@
 import ImportModel
 
 /// What becomes of a value that is rewritten.
-struct ValueChange {
+package struct ValueChange {
     private let kind: SourceForm.Kind
     /// The keys of the rows' columns, as JSON with a colon.
     private let keys: [[UInt8]]
@@ -9,10 +9,13 @@ struct ValueChange {
     private let paths: [[String]]
     /// The kinds of records that have a list of their own; nil while they are being found.
     private let kinds: Set<String>?
+    /// What the values of the rows' index are called, as JSON with a colon, and these, with where the next one is.
+    private let indexKey: [UInt8]?
+    private var index: (text: [UInt8], next: Int) = ([], 1)
     /// The kinds that were found.
     private(set) var found = KindList()
     /// The kind of a record that names none, or one too many.
-    static let otherKind = "other"
+    package static let otherKind = "other"
     /// The members that each object gets, as JSON with a comma after each.
     private let members: [UInt8]
     /// The columns whose rows are not all written.
@@ -23,6 +26,7 @@ struct ValueChange {
         let names = form.names ?? []
         keys = kind == .rows ? names.map(Self.key) : []
         paths = [.parse, .kinds].contains(kind) ? names.compactMap { try? AttributePath($0).keys } : []
+        indexKey = form.index.map(Self.key)
         kinds = form.values.map(Set.init)
         members =
             kind == .folders
@@ -34,6 +38,23 @@ struct ValueChange {
 
     /// True if nothing but whole values can be rewritten.
     var isOfWholes: Bool { kind == .columns }
+
+    /// True if rows have the values of an index.
+    var takesIndex: Bool { indexKey != nil }
+
+    /// Takes the index of the rows that follow.
+    mutating func take(index text: [UInt8]) { index = (text, 1) }
+
+    /// The next value of the rows' index.
+    private mutating func nextOfIndex() -> [UInt8] {
+        let (value, next) = index.text.withUnsafeBufferPointer { buffer in
+            var cursor = JSONCursor(ByteView(buffer), from: index.next, isObject: false)
+            let value = cursor.next().map { Array($0.value.buffer) }
+            return (value ?? Array("null".utf8), cursor.offset)
+        }
+        index.next = next
+        return value
+    }
 
     /// True if each value becomes an object of a list.
     var makesLists: Bool { kind == .kinds }
@@ -50,10 +71,11 @@ struct ValueChange {
             output.append(UInt8(ascii: "["))
             return columns != nil
         }
+        let index = indexKey.map { $0 + nextOfIndex() }
         value.withUnsafeBufferPointer { buffer in
             let value = ByteView(buffer)
             switch kind {
-            case .rows: appendRow(value, to: &output)
+            case .rows: appendRow(value, index, to: &output)
             case .dynamoDB: Self.appendItem(value, to: &output)
             case .parse: Self.appendParsed(value, paths[...], to: &output)
             case .kinds: appendOfKind(value, to: &output)
@@ -78,7 +100,7 @@ struct ValueChange {
     // MARK: Rows
 
     /// A row as an object: an array of values, or `{"c":[{"v":…}]}` as Google charts and BigQuery have it.
-    private func appendRow(_ row: ByteView, to output: inout [UInt8]) {
+    private func appendRow(_ row: ByteView, _ indexed: [UInt8]?, to output: inout [UInt8]) {
         var (cells, areObjects) = (row, false)
         if row[0] == UInt8(ascii: "{") {
             guard let list = Self.cells(of: row) else {
@@ -89,8 +111,9 @@ struct ValueChange {
         }
         var (cursor, index) = (JSONCursor(cells), 0)
         output.append(UInt8(ascii: "{"))
+        output += indexed ?? []
         while let (_, value) = cursor.next() {
-            if index > 0 { output.append(UInt8(ascii: ",")) }
+            if index > 0 || indexed != nil { output.append(UInt8(ascii: ",")) }
             output += index < keys.count ? keys[index] : Self.key(RowColumns.name(index))
             if areObjects { Self.appendCell(value, to: &output) } else { output += value.buffer }
             index += 1
@@ -215,7 +238,7 @@ struct ValueChange {
         var item = item
         var cursor = item[0] == UInt8(ascii: "{") ? JSONCursor(item) : nil
         if let (key, value) = cursor?.next(), let key, isKey(key, "Item"), value[0] == UInt8(ascii: "{"),
-            cursor?.next() == nil
+            cursor?.next() == nil, DynamoDBType.read(value) == nil
         {
             item = value
         }
@@ -304,6 +327,30 @@ package enum DynamoDBType: String {
     case texts = "SS"
     case numbers = "NS"
     case allBytes = "BS"
+
+    /// True if a value has a type, and all that is in it, too.
+    package static func isValue(_ value: ByteView) -> Bool {
+        guard let (type, content) = read(value) else { return false }
+        switch type {
+        case .text, .bytes, .boolean, .null: return true
+        case .number: return isNumber(content)
+        case .map, .list: return areAll(in: content, isValue)
+        case .texts, .allBytes: return areAll(in: content) { $0[0] == UInt8(ascii: "\"") }
+        case .numbers: return areAll(in: content, isNumber)
+        }
+    }
+
+    private static func isNumber(_ text: ByteView) -> Bool {
+        text[0] == UInt8(ascii: "\"") && text.count > 2 && JSONNumber(text[1..<text.count - 1]) != nil
+    }
+
+    private static func areAll(in container: ByteView, _ isOne: (ByteView) -> Bool) -> Bool {
+        var cursor = JSONCursor(container)
+        while let (_, value) = cursor.next() {
+            guard isOne(value) else { return false }
+        }
+        return true
+    }
 
     /// The type and value of an object with just these; nil for any other value.
     package static func read(_ value: ByteView) -> (type: DynamoDBType, content: ByteView)? {

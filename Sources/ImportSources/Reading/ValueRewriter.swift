@@ -21,6 +21,8 @@ struct ValueRewriter: TextRewriter {
     private var isKeyNext = false
     /// The key at hand, escapes and all; nil where it says nothing.
     private var key: [UInt8]?
+    /// The index of the rows that follow, as far as it has come; nil where there is none at hand.
+    private var index: [UInt8]?
     /// The value that is being held, and how many of its containers are open; 0 while there is none.
     private var value: [UInt8] = []
     private var brackets = BracketDepth()
@@ -74,6 +76,8 @@ struct ValueRewriter: TextRewriter {
     /// Goes on to the next value to be rewritten.
     private mutating func pass(_ bytes: ArraySlice<UInt8>, _ output: inout [UInt8]) -> Int {
         var index = bytes.startIndex
+        // Where what is at hand of the rows' index begins.
+        var first = index
         while index < bytes.endIndex {
             let byte = bytes[index]
             if isInString {
@@ -92,19 +96,34 @@ struct ValueRewriter: TextRewriter {
                     (brackets, isTooLong) = (BracketDepth(), false)
                     return hold(bytes[index...], &output)
                 }
+                if isIndex { (self.index, first) = ([], index) }
                 levels.append(Level(isObject: byte == UInt8(ascii: "{"), isOnPath: isOnPath))
                 isKeyNext = byte == UInt8(ascii: "{")
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
                 _ = levels.popLast()
                 isKeyNext = false
+                if let values = self.index, levels.count == steps.count - 1 {
+                    if values.count + index - first < maxBytes { change.take(index: values + bytes[first...index]) }
+                    self.index = nil
+                }
             case UInt8(ascii: ","): isKeyNext = levels.last?.isObject == true
             case UInt8(ascii: ":"): isKeyNext = false
             default: break
             }
             index += 1
         }
+        if self.index != nil { self.index? += bytes[first...] }
         output += bytes
         return index
+    }
+
+    /// True if the index of rows begins here, beside them.
+    private var isIndex: Bool {
+        guard change.takesIndex, levels.count == steps.count - 1, let level = levels.last, level.isOnPath, let key
+        else {
+            return false
+        }
+        return key.elementsEqual(SourceForm.indexKey.utf8)
     }
 
     private mutating func passString(_ byte: UInt8) {

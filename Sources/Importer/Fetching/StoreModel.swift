@@ -180,7 +180,7 @@ extension ModelLayout {
                 let entity = entities[index]
                 let others =
                     entity.relationships.map(\.destination) + [entity.parent].compactMap { $0 }
-                    + (entity.subentity?.values.map(\.entity) ?? [])
+                    + (entity.subentity?.values.compactMap(\.entity) ?? [])
                 for other in others
                 where !all.contains(where: { self.index(ofEntityOrTable: $0) == hierarchy.index(of: other) }) {
                     notices.append("\(other): is included, as \(entity.name) relates to it")

@@ -85,6 +85,7 @@ struct InferTool {
         if let fault { throw fault }
         progress.update { $0.phase = .finished }
         let inferred = try inference.model()
-        return InferredModel(text: inferred.model.encoded(), notices: inferred.notices)
+        let (model, notice) = inferred.model.tellingKinds(of: sources, by: job.entityBy ?? [], job.records.first)
+        return InferredModel(text: model.encoded(), notices: inferred.notices + (notice.map { [$0] } ?? []))
     }
 }

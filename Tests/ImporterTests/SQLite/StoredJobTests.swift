@@ -1,5 +1,6 @@
 import GRDB
 import ImportModel
+import ImportSources
 import Importer
 import TestSupport
 import Testing
@@ -60,13 +61,13 @@ struct StoredJobTests {
         let jobs: [StoredJob]
         let ordinals: [Int64: Int64]
 
-        func paths(of entities: Set<String>, excluding job: Int64?) -> [String: [RecordPath]] {
-            var paths: [String: [RecordPath]] = [:]
+        func known(of entities: Set<String>, excluding job: Int64?) -> [String: KnownRecords] {
+            var known: [String: KnownRecords] = [:]
             for stored in jobs.reversed() where stored.id != job && stored.retry == nil && stored.change == nil {
                 guard !StoredJob.isUndone(stored.id, jobs), ordinals[stored.id] ?? 0 > 0 else { continue }
-                for source in stored.sources { source.addPaths(of: entities, to: &paths) }
+                for source in stored.sources { source.add(to: &known, of: entities) }
             }
-            return paths
+            return known
         }
     }
 
@@ -103,8 +104,8 @@ struct StoredJobTests {
             let ordinals = try jobs.map { ($0.id, try Marker(database, job: $0.id)?.recordOrdinal ?? 0) }
             let all = AllJobs(jobs: jobs, ordinals: Dictionary(uniqueKeysWithValues: ordinals))
             for job in [nil, ids.last] {
-                let found = try StoredJob.recordPaths(of: ["item"], excluding: job, database)
-                #expect(found == all.paths(of: ["item"], excluding: job))
+                let found = try StoredJob.knownRecords(of: ["item"], excluding: job, database)
+                #expect(found == all.known(of: ["item"], excluding: job))
             }
         }
     }

@@ -29,6 +29,15 @@ struct NotTakenForATableTests {
         (#"{"id":1,"samples":{"t":[1,2],"v":[4,5]}}"#, "t:id,samples_t,samples_v"),
         // Columns, one of which is called as the keys of rows are.
         (#"{"key":{"2021":1,"2022":2,"2023":3},"b":{"2021":3,"2022":4,"2023":5}}"#, "t:key_2,key,b"),
+        // Objects by name, or by number, whose members have names.
+        (#"{"ann":{"home":{"zip":"1"},"work":{"zip":"2"}},"bo":{"home":{"zip":"3"}}}"#, "t:key,home_zip,work_zip"),
+        (#"{"1":{"2":{"n":1},"3":{"n":2}},"2":{"2":{"n":3},"3":{"n":4}}}"#, "t:key,2_n,3_n"),
+        // A record that lists columns, and has no rows; lists of texts beside an empty one.
+        (#"{"id":1,"columns":["a","b"],"rows":[]}"#, "t:id,columns,rows"),
+        (#"{"tags":["a","b"],"items":[]}"#, "t:tags,items"),
+        // One box in a record, and one record.
+        (#"{"tags":["a"],"n":1}"#, "t:tags,n"),
+        (#"[{"a":["x"],"b":["y"]}]"#, "t:a,b"),
     ])
     func aDocumentIsReadAsItIs(text: String, expected: String) throws { #expect(try columns(text) == expected) }
 
@@ -36,6 +45,8 @@ struct NotTakenForATableTests {
     @Test(arguments: [
         #"{"users":[{"id":1,"name":"a","age":5},{"id":2,"name":"b","age":6}],"edges":[[1,2],[2,1]]}"#,
         #"{"players":[{"id":1,"name":"a"},{"id":2,"name":"b"}],"board":[[0,1],[1,0]]}"#,
+        #"{"users":[{"id":1,"type":"x"},{"id":2,"type":"y"}],"edges":[[1,2],[2,1]]}"#,
+        #"{"objects":{"c":{"geometries":[{"type":"Polygon","id":"a"},{"type":"Polygon","id":"b"}]}},"arcs":[[0,1],[2,3]]}"#,
     ])
     func recordsBesideArraysAreAskedFor(text: String) throws {
         let error = #expect(throws: ImportError.self) { try columns(text) }
@@ -46,6 +57,7 @@ struct NotTakenForATableTests {
         // Events that are called as Elasticsearch's actions.
         ("{\"create\":{\"user\":\"a\"}}\n{\"create\":{\"user\":\"b\"}}\n", "t:create_user"),
         ("{\"delete\":{\"id\":1}}\n{\"delete\":{\"id\":2}}\n", "t:delete_id"),
+        ("{\"update\":{\"_id\":1}}\n{\"update\":{\"_id\":2}}\n", "t:update__id"),
         // One list of one is no box, nor one object with a key of DynamoDB's a type.
         ("{\"tags\":[\"a\"]}\n{\"tags\":[\"b\"]}\n", "t:tags"),
         ("{\"k\":{\"S\":\"a\"}}\n{\"k\":{\"S\":\"b\"}}\n", "t:k_S"),

@@ -36,6 +36,10 @@ struct SourceFormTests {
             #"{"columns":["a","b"],"index":[0,1],"data":[{"a":1,"b":"x"},{"a":2,"b":null}]}"#
         ),
         (
+            #"{"columns":["a"],"index":["]\"",3 , null],"data":[[1],[2],[3],[4]]}"#, "rows", "$.data[*]",
+            #"{"columns":["a"],"index":["]\"",3 , null],"data":[{"key":"]\"","a":1},{"key":3,"a":2},{"key":null,"a":3},{"key":null,"a":4}]}"#
+        ),
+        (
             #"{"rows":[[1,[2]]],"meta":[{"name":"a","type":"x"},{"name":"b","type":"y"}]}"#, "rows", "$.rows[*]",
             #"{"rows":[{"a":1,"b":[2]}],"meta":[{"name":"a","type":"x"},{"name":"b","type":"y"}]}"#
         ),
@@ -77,6 +81,18 @@ struct SourceFormTests {
             "event: x\ndata: {\"a\":1}\n\n: c\ndata: {\ndata: \"a\":2}\n\ndata: [DONE]\n", "events", "$[*]",
             "\"event: x\"\n[{\"a\":1}]\n\": c\"\n[{ \"a\":2}]\n\"[DONE]\"\n"
         ),
+        (
+            "data: {\"a\":1}\ndata: {\"a\":2}\ndata: {\ndata: }\n", "events", "$[*]",
+            "[{\"a\":1}]\n[{\"a\":2}]\n[{ }]\n"
+        ),
+        (
+            "X {\"line_prefix\":1}\nY {}\n", "prefix", "$",
+            "{\"line_prefix_2\":\"X\",\"line_prefix\":1}\n{\"line_prefix_2\":\"Y\"}\n"
+        ),
+        (
+            "{\"k\":1}\t{\"a\":1}\n{}\t{}\n", "prefix", "$",
+            "{\"line_prefix\":\"{\\\"k\\\":1}\",\"a\":1}\n{\"line_prefix\":\"{}\"}\n"
+        ),
         ("note: x\n{\"jobs\":[{\"a\":1}]}\n", "notes", "$.jobs[*]", "\"note: x\"\n\n{\"jobs\":[{\"a\":1}]}\n"),
         (
             "Record 1\n{\n\"a\":1\n}\nRecord 2\n{\n\"a\":\"}\"\n}\n", "notes", "$[*]",
@@ -112,6 +128,12 @@ struct SourceFormTests {
         "INSERT INTO t VALUES (1);\n",
         #"{"Item":{"a":{"S":1}}}"#, #"{"a":{"S":"x"},"b":1}"#, #"[{"a":[1]},{"a":[1,2]}]"#, #"[{"a":[1]}]"#,
         #"[{"a":[{}]},{"a":[1]}]"#,
+        #"{"Item":{"a":{"S":"x"},"m":{"M":{"k":"v"}}}}"#, #"{"Item":{"a":{"L":[{"S":"x"},1]}}}"#,
+        #"{"Item":{"a":{"NS":["x"]},"b":{"N":"x"}}}"#,
+        #"{"a":{"1":{"x":1},"2":{"x":2}},"b":{"1":{"x":3},"2":{"x":4}}}"#,
+        #"{"id":1,"h":{"t":[1,2,3],"v":[4,5,6]}}"#, "{\"a\":1} {\"b\":1}\n{\"a\":2}\t[1]\n",
+        "log\nlog\n{\"a\":1}\nlog\nlog\nlog\nlog\n",
+        "2024-01-01 a {x}\n2024-01-01 b {y}\n", "# T\n\n```\n{\"a\":1}\n```\n",
         "data: 1\n\n", "[INFO] x\n[INFO] y\n",
     ])
     func isLeftAsItIs(text: String) {

@@ -41,7 +41,7 @@ class Folder(nights.Folder):
         code = self.process.wait(MOST_SECONDS)
         self.process = None
         # It may have been stopped before it has begun.
-        if code not in {-signal.SIGKILL, -signal.SIGINT, 130}:
+        if code not in {-signal.SIGKILL, -signal.SIGTERM, 143}:
             raise Found(f"ended with {code}: {self.said()}")
 
     def said(self):
@@ -68,7 +68,7 @@ class Folder(nights.Folder):
     def rows(self, table="log", column="n"):
         if not os.path.exists(self.case.path("s.sqlite")):
             return []
-        database = sqlite3.connect(f"file:{self.case.path('s.sqlite')}?mode=ro", uri=True, timeout=MOST_SECONDS)
+        database = sqlite3.connect(self.case.path("s.sqlite"), timeout=MOST_SECONDS)
         try:
             if not database.execute("SELECT 1 FROM sqlite_master WHERE name = ?", [table]).fetchall():
                 return []
@@ -99,7 +99,7 @@ class Folder(nights.Folder):
         self.check(self.said())
         self.known = {name: name for name in self.files}
         if self.case.chance(0.1):
-            self.stop(signal.SIGINT)
+            self.stop(signal.SIGTERM)
 
 
 def run(case):
@@ -118,7 +118,7 @@ def run(case):
             case.random.choice(actions)()
         folder.night()
         if folder.process:
-            folder.stop(signal.SIGINT)
+            folder.stop(signal.SIGTERM)
     finally:
         if folder.process:
             folder.process.kill()

@@ -30,6 +30,8 @@ package final class FollowedSources {
     private var closed: Set<String> = []
     private var needsListing = true
     private var isFirst = true
+    /// True if all are given, whatever was taken of them.
+    private var givesAll = false
     private var lastRound: ContinuousClock.Instant?
     private var said: Set<String> = []
 
@@ -78,7 +80,8 @@ package final class FollowedSources {
         var sources: [SourceDescription] = []
         for key in changed {
             guard var source = current[key] else { continue }
-            if let before = taken[key], before.isUntouched(source) {
+            let before = givesAll ? nil : taken[key]
+            if let before, before.isUntouched(source) {
                 changed.remove(key)
                 continue
             }
@@ -89,7 +92,7 @@ package final class FollowedSources {
             guard let end = wholeEnd(of: source) else { continue }
             // What comes while it is read is for the next round.
             if Self.isText(source) { source.end = end }
-            if let before = taken[key], before.inode == source.inode, before.wholeSize == end, end != source.size {
+            if let before, before.inode == source.inode, before.wholeSize == end, end != source.size {
                 // It has no more whole lines than before.
                 changed.remove(key)
                 continue
@@ -101,7 +104,7 @@ package final class FollowedSources {
 
     /// Notes that sources are imported as they were given by `next`, or cannot be until they change.
     package func take(_ sources: [SourceDescription]) {
-        lastRound = .now
+        (lastRound, givesAll) = (.now, false)
         for source in sources {
             guard let key = source.key else { continue }
             taken[key] = source
@@ -113,8 +116,7 @@ package final class FollowedSources {
 
     /// Looks at all files again, and gives all of them.
     package func lookAgain() {
-        (lastRound, needsListing) = (.now, true)
-        taken = [:]
+        (lastRound, needsListing, givesAll) = (.now, true, true)
     }
 
     /// Waits until there may be something to take, at least for the time from one round to the next.

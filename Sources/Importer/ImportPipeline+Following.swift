@@ -1,6 +1,4 @@
-import Foundation
 import ImportEngine
-import ImportModel
 import ImportSQLite
 import ImportSources
 
@@ -28,7 +26,7 @@ extension ImportPipeline {
             } else {
                 progress.beginRound()
                 do {
-                    try round(new, run, into: destination)
+                    try round(new, of: sources, run, into: destination)
                     sources.take(new)
                     failures = 0
                 } catch let error as ImportError where Self.mayPass(error) && failures < Self.mostFailures {
@@ -39,7 +37,7 @@ extension ImportPipeline {
             }
             progress.update { $0.phase = .following }
             try sources.wait()
-            try checkPlace(of: destination)
+            try (destination as? SQLiteDestination)?.checkPlace()
         }
     }
 
@@ -48,12 +46,6 @@ extension ImportPipeline {
 
     private static func mayPass(_ error: ImportError) -> Bool {
         error.code == .badInput || error.code == .noInput || error.reason == .storeInUse
-    }
-
-    /// Makes sure that the store is where it was.
-    private func checkPlace(of destination: some RecordDestination) throws {
-        guard let destination = destination as? SQLiteDestination else { return }
-        try destination.checkPlace()
     }
 
     private func followedSources() throws -> FollowedSources {
@@ -92,8 +84,12 @@ extension ImportPipeline {
     /// Imports what is new of the sources.
     ///
     /// Where one of them cannot be imported, the others are, and that is said.
-    private func round(_ new: [SourceDescription], _ run: FollowedRun, into destination: some RecordDestination) throws
-    {
+    private func round(
+        _ new: [SourceDescription],
+        of sources: FollowedSources,
+        _ run: FollowedRun,
+        into destination: some RecordDestination
+    ) throws {
         guard case .sources(let arguments, _) = request else { return }
         do {
             var hasMore = true
@@ -101,7 +97,7 @@ extension ImportPipeline {
                 run.listing = SourceListing(new, given: SourceListing.absolute(arguments))
                 let outcome: Outcome
                 (outcome, hasMore) = try importOnce(into: destination, run)
-                for source in outcome.report.badSources { say("\(source): what is before that is imported", run) }
+                for source in outcome.report.badSources { sources.say("\(source): what is before that is imported") }
             }
         } catch let error as ImportError
             where error.code == .badInput || error.code == .noInput || error.code == .usage && run.job != nil
@@ -112,15 +108,9 @@ extension ImportPipeline {
             }
             guard new.count > 1 else {
                 // It is imported when it changes, as far as it can be by then.
-                return say(error.text, run)
+                return sources.say(error.text)
             }
-            for source in new { try round([source], run, into: destination) }
+            for source in new { try round([source], of: sources, run, into: destination) }
         }
-    }
-
-    /// Says something once in a run.
-    private func say(_ text: MessageText, _ run: FollowedRun) {
-        guard run.said.count < FollowedRun.mostSaid, run.said.insert("\(text)").inserted else { return }
-        progress.update { $0.messages.append(text) }
     }
 }

@@ -1,18 +1,14 @@
 import ImportSources
-import Synchronization
 
 /// What the rounds of a run that follows its sources share: each imports what has come since the one before.
+///
+/// It is used by the thread of the run alone.
 package final class FollowedRun: @unchecked Sendable {
-    // It is used by the thread of the run alone.
-
     /// The run's job, which those of later rounds become a part of; nil before anything was imported.
     package private(set) var job: Int64?
     /// The sources of the round at hand.
     package var listing: SourceListing
     package let beginnings = ReadBeginnings()
-    /// What was said of sources in which something is wrong, up to `mostSaid`.
-    package var said: Set<String> = []
-    package static let mostSaid = 10_000
 
     package init(_ listing: SourceListing) { self.listing = listing }
 

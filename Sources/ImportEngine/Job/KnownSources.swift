@@ -206,7 +206,8 @@ package struct KnownSources {
     /// - Returns: nil where it is untouched.
     private func compare(_ source: SourceDescription, _ before: Known) throws -> SourceCheck.Comparison? {
         if SourceCheck.isUntouched(source, since: before.source.description) { return nil }
-        if let end = source.end, before.source.description.form == nil, try self.end(of: before) > end {
+        let isRead = followed?.beginnings.hasRead(source) == true
+        if let end = source.end, !isRead, before.source.description.form == nil, try self.end(of: before) > end {
             // More was imported than its whole lines: a last one without a line feed.
             var whole = source
             whole.end = nil

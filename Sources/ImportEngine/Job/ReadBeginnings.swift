@@ -32,6 +32,12 @@ package final class ReadBeginnings {
         return entry.beginning
     }
 
+    /// True if no more was read of a source than is to be read of it now.
+    func hasRead(_ source: SourceDescription) -> Bool {
+        guard let end = source.end, let key = source.key, let entry = entries[key] else { return false }
+        return entry.inode == source.inode && entry.beginning.end <= end
+    }
+
     func keep(
         _ beginning: SourceCheck.Beginning,
         of now: SourceDescription,

@@ -204,7 +204,7 @@ extension ShapeDetector {
 
     // MARK: Values in wrappers
 
-    /// Values that are in wrappers: so many that there is no doubt, or as in other sources of the entity.
+    /// Values that are in wrappers: enough of them, or as in other sources of the entity.
     private func formOfValues(_ sample: [UInt8], _ asked: FormHints) -> FoundForm? {
         guard let found = wrapper(asked, detection),
             asked.others?.kind == found.form || found.isSure && (asked.others == nil || found.form == .dynamoDB)

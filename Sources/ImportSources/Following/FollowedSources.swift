@@ -247,7 +247,8 @@ package final class FollowedSources {
         return SourceDescription.absolutePath(url.path)
     }
 
-    private func say(_ text: MessageText) {
+    /// Says something once.
+    package func say(_ text: MessageText) {
         if said.count < 10_000, said.insert("\(text)").inserted { announce(text) }
     }
 

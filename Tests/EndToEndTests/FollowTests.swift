@@ -107,6 +107,34 @@ struct FollowTests {
         #expect(stop(child).ending == .exit(130))
     }
 
+    /// A folder in which nothing is yet has folders in which something comes.
+    @Test func anEmptyFolderMayBeFilled() throws {
+        try FileManager.default.createDirectory(atPath: directory.path("logs/deep"), withIntermediateDirectories: true)
+        let child = try follow()
+        try wait(for: "what it waits for", instead: { child.account }) {
+            child.errorsSoFar.contains("nothing is in it") ? true : nil
+        }
+        try append(lines(1...2), to: "deep/a.ndjson")
+        try waitFor("1 2", of: child)
+        #expect(stop(child).ending == .exit(130))
+    }
+
+    /// A link that leads nowhere keeps no other file waiting, and may lead somewhere later.
+    @Test func aLinkMayLeadSomewhereLater() throws {
+        try append(lines(1...1), to: "app.ndjson")
+        try FileManager.default.createSymbolicLink(
+            atPath: directory.path("logs/link.ndjson"),
+            withDestinationPath: directory.path("elsewhere.ndjson")
+        )
+        let child = try follow()
+        try waitFor("1", of: child)
+        try append(lines(2...2), to: "../elsewhere.ndjson")
+        try waitFor("1 2", of: child)
+        try append(lines(3...3), to: "../elsewhere.ndjson")
+        try waitFor("1 2 3", of: child)
+        #expect(stop(child).ending == .exit(130))
+    }
+
     @Test func objectsOfSeveralEntitiesAreMerged() throws {
         try directory.write("[{\"id\":1,\"v\":1},{\"id\":2,\"v\":1}]", to: "logs/users.json")
         let child = try ChildProcess(

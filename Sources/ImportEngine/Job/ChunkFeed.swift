@@ -99,6 +99,7 @@ package struct ChunkFeed {
             marker: marker,
             outsideNames: try run.forgetsModel ? [] : run.journal.outsideNames(of: job),
             shapes: job.sources.map(\.shape),
+            ends: job.sources.map(\.description.end),
             directory: directory,
             token: job.token,
             verifies: !run.hasJustSplit,

@@ -123,8 +123,11 @@ extension JobResolver {
                 if isThere {
                     if followed != nil {
                         job.sources[index].description.inode = now.inode
-                        // It ends behind its last whole line.
-                        if index >= marker.source { job.sources[index].description.end = now.end }
+                        // It ends behind its last whole line, or where it ended when the job began: what has come since is for
+                        // the next round.
+                        if index >= marker.source, let end = now.end {
+                            job.sources[index].description.end = min(source.description.end ?? end, end)
+                        }
                     }
                     free.remove(at: place)
                     continue

@@ -21,6 +21,7 @@ package struct ResumePoint {
     ///
     /// - Parameters:
     ///   - outsideNames: of the marker's source, as far as the store knows them.
+    ///   - ends: where the sources end, which chunks that were cut up to other places do not know.
     ///   - directory: where the chunks are.
     ///   - token: the job's; nil for a split.
     ///   - verifies: whether the chunks' checksums are looked at.
@@ -29,6 +30,7 @@ package struct ResumePoint {
         marker: Marker,
         outsideNames: [String],
         shapes: [SourceShape],
+        ends: [Int64?],
         directory: ChunkDirectory,
         token: String?,
         verifies: Bool = true,
@@ -36,7 +38,7 @@ package struct ResumePoint {
     ) throws {
         committed = marker.committed
         let content = try ChunkManifest.readWhatIsSound(in: directory).flatMap {
-            $0.header.job == token && $0.header.shapes == shapes ? $0 : nil
+            $0.header.job == token && $0.header.shapes == shapes && $0.header.sources.map(\.end) == ends ? $0 : nil
         }
         var usable: [ChunkEntry] = []
         var kept = 0

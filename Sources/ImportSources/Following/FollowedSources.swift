@@ -174,11 +174,13 @@ package final class FollowedSources {
                         },
                         passOver: { [self] error in
                             say("\(error.text): waiting for it")
-                            needsListing = true
+                            if error.reason != .fileNotFound { needsListing = true }
                         },
                         { [self] in if isFirst { announce($0) } }
                     )
                     listing.decode(from: encoding)
+                    // What a link leads to may come anywhere.
+                    if listing.hasBrokenLinks { needsListing = true }
                     folders.formUnion(listing.folders.map(SourceDescription.absolutePath))
                     for source in listing.sources { add(source, to: &folders) }
                 } catch let error as ImportError where error.code == .noInput || error.code == .badInput {

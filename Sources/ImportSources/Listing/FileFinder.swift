@@ -8,6 +8,8 @@ struct FileFinder {
     private(set) var leftOut = LeftOutFiles()
     /// The folders that were looked into.
     private(set) var folders: [String] = []
+    /// The errors of links that lead nowhere.
+    private(set) var brokenLinks: [ImportError] = []
     private let reader = FolderReader()
     private var found: [FolderReader.Entry] = []
 
@@ -18,11 +20,11 @@ struct FileFinder {
 
     /// The data files below a folder; links to files are followed, those to folders are not.
     ///
-    /// - Throws: `ImportError` with `.noInput` when a folder may not be read, or a link to what would be a source leads nowhere.
+    /// - Throws: `ImportError` with `.noInput` when a folder may not be read.
     mutating func files(below folder: String) throws -> [String] {
         found = []
         try walk(folder, below: "")
-        return try paths()
+        return paths()
     }
 
     private mutating func walk(_ folder: String, below path: String) throws {
@@ -57,15 +59,18 @@ struct FileFinder {
 
     /// The files that a pattern matches, whatever they are called.
     ///
-    /// - Throws: `ImportError` with `.noInput` when there is none, a folder may not be read, or a link leads nowhere.
+    /// - Throws: `ImportError` with `.noInput` when a folder may not be read.
     mutating func files(matching pattern: String) throws -> [String] {
         found = []
         for choice in GlobPattern(pattern).choices {
             try match(choice[...], in: pattern.hasPrefix("/") ? "/" : "", below: "")
         }
-        let paths = try paths()
-        guard paths.isEmpty else { return paths }
-        throw ImportError(
+        return paths()
+    }
+
+    /// The error for a pattern that no file matches.
+    static func nothing(matching pattern: String) -> ImportError {
+        ImportError(
             .fileNotFound,
             at: pattern,
             "no file matches this pattern",
@@ -96,15 +101,16 @@ struct FileFinder {
     }
 
     /// The paths of what was found, each file once: of a link beside its file, the file's.
-    private mutating func paths() throws -> [String] {
-        if let broken = found.first(where: \.isBroken) {
-            throw ImportError(
+    private mutating func paths() -> [String] {
+        brokenLinks = found.filter(\.isBroken).map { link in
+            ImportError(
                 .fileNotFound,
-                at: broken.path,
+                at: link.path,
                 "is a link that leads nowhere",
-                advice: "Remove it, or leave it out with \(.exclude, broken.name)."
+                advice: "Remove it, or leave it out with \(.exclude, link.name)."
             )
         }
+        found.removeAll(where: \.isBroken)
         var files = Set(found.filter { !$0.isLink }.map { BytewiseString(Self.resolved($0.path)) })
         var paths: [String] = []
         var seen: Set<BytewiseString> = []

@@ -7,6 +7,8 @@ package struct SourceListing: Sendable {
     package private(set) var given: [String]?
     /// The folders that were looked into.
     package private(set) var folders: [String] = []
+    /// True if links were passed over as they lead nowhere.
+    package private(set) var hasBrokenLinks = false
 
     /// Lists the sources of arguments.
     ///
@@ -14,7 +16,8 @@ package struct SourceListing: Sendable {
     ///   - arguments: paths, patterns, or `-`.
     ///   - selection: which files of folders, patterns and archives are sources.
     ///   - known: gives the source at a path, where what is known of it still holds.
-    ///   - passOver: told why a file cannot be read, where the others are listed nevertheless; nil where that is an error.
+    ///   - passOver: told why a file cannot be read, or a folder has none, where the others are listed nevertheless; nil where that
+    ///     is an error.
     ///   - announce: told what is left out, in words.
     /// - Throws: `ImportError` with `.noInput` when something is not there or may not be read, or nothing is a source.
     package init(
@@ -30,6 +33,7 @@ package struct SourceListing: Sendable {
         for argument in arguments {
             let source = ImportSource(argument)
             var finder = FileFinder(selection: selection, interruption: interruption)
+            var errors: [ImportError] = []
             let paths: [String]
             switch source {
             case .stream(let path), .file(let path): paths = [path]
@@ -43,9 +47,16 @@ package struct SourceListing: Sendable {
                     )
                 }
                 paths = try finder.files(below: Self.plain(path))
-                guard !paths.isEmpty else { throw finder.leftOut.nothing(in: path) }
-            case .pattern(let pattern): paths = try finder.files(matching: pattern)
+                if paths.isEmpty, finder.brokenLinks.isEmpty { errors = [finder.leftOut.nothing(in: path)] }
+            case .pattern(let pattern):
+                paths = try finder.files(matching: pattern)
+                if paths.isEmpty, finder.brokenLinks.isEmpty { errors = [FileFinder.nothing(matching: pattern)] }
             }
+            for error in errors + finder.brokenLinks {
+                guard let passOver else { throw error }
+                passOver(error)
+            }
+            if !finder.brokenLinks.isEmpty { hasBrokenLinks = true }
             if !finder.leftOut.isEmpty { announce("\(argument.shownPath): \(finder.leftOut.words)") }
             folders += finder.folders
             for path in paths {

@@ -91,6 +91,7 @@ struct SplitTool {
             marker: Marker(),
             outsideNames: [],
             shapes: header.shapes,
+            ends: header.sources.map(\.end),
             directory: directory,
             token: nil,
             interruption: interruption

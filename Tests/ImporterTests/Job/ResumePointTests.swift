@@ -29,11 +29,12 @@ struct ResumePointTests {
             return marker
         }
 
-        func point(_ marker: Marker, token: String? = nil) throws -> ResumePoint {
+        func point(_ marker: Marker, token: String? = nil, ends: [Int64?]? = nil) throws -> ResumePoint {
             try ResumePoint(
                 marker: marker,
                 outsideNames: [],
                 shapes: run.job.sources.map(\.shape),
+                ends: ends ?? run.job.sources.map(\.description.end),
                 directory: run.directory,
                 token: token ?? run.job.token,
                 interruption: Interruption()
@@ -53,6 +54,15 @@ struct ResumePointTests {
         let point = try cut.point(cut.marker(chunks: chunks))
         #expect(point.chunks == Array(cut.entries[chunks...]))
         #expect(point.isSplit)
+    }
+
+    /// A source that is read up to another place than the chunks were cut to has another last chunk.
+    @Test func takesNoChunkOfASourceThatEndsElsewhere() throws {
+        let cut = try Cut()
+        let point = try cut.point(cut.marker(chunks: 1), ends: [1_000_000])
+        #expect(point.chunks.isEmpty)
+        #expect(!point.isSplit)
+        #expect(point.split.position == cut.entries[0].end)
     }
 
     /// What follows a damaged chunk is cut again, too, as chunks are numbered one after the other.

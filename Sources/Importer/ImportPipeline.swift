@@ -457,7 +457,7 @@ public final class ImportPipeline: Sendable {
             $0.phase = .finished
         }
         return Outcome(
-            report: try destination.report(of: job.id),
+            report: try job.updates.isEmpty ? destination.report(of: job) : destination.report(of: job.id),
             wasAlreadyFinished: true,
             isPartial: isPartial,
             builtIndexes: built

@@ -46,6 +46,9 @@ package protocol Destination: AnyObject {
     /// The report of a job.
     func report(of job: Int64) throws -> ImportReport
 
+    /// The report of a job as it was read, which is not read again.
+    func report(of job: StoredJob) throws -> ImportReport
+
     /// Closes the store after a job has come to its end.
     ///
     /// - Returns: the job's report.

@@ -142,14 +142,21 @@ package struct JobPlanner {
 
     /// The sources that the arguments stand for.
     ///
-    /// - Parameter isSilent: whether nothing is said of what is left out.
+    /// - Parameters:
+    ///   - isSilent: whether nothing is said of what is left out.
+    ///   - known: as of `SourceListing`.
     /// - Throws: `ImportError` when there is none, one is not there, or standard input is named twice.
-    package func list(_ arguments: [String], isSilent: Bool = false) throws -> SourceListing {
+    package func list(
+        _ arguments: [String],
+        isSilent: Bool = false,
+        known: ([SourceDescription]) throws -> [SourceDescription?]? = { _ in nil }
+    ) throws -> SourceListing {
         guard !arguments.isEmpty else {
             throw ImportError(.optionInvalid, "no source is given", advice: "Give at least one; nothing was touched.")
         }
         let selection = SourceSelection(options)
-        var listing = try SourceListing(arguments, selection, opener, interruption, isSilent ? { _ in } : announce)
+        let announce = isSilent ? { _ in } : announce
+        var listing = try SourceListing(arguments, selection, opener, interruption, known: known, announce)
         listing.decode(from: options.encoding)
         guard listing.sources.filter({ !$0.isRepeatable }).count <= 1 else {
             throw ImportError(

@@ -19,6 +19,27 @@ extension JobResolver {
         }
     }
 
+    /// The files that are as they were when they were imported: they need not be looked into. Nil for others, and where an archive had
+    /// several members.
+    func untouched(_ files: [SourceDescription]) throws -> [SourceDescription?]? {
+        var places: [String: Int] = [:]
+        for (place, file) in files.enumerated() { if let key = file.key { places[key] = place } }
+        var found: [SourceDescription?]?
+        try journal.forEachJob(withOneOf: files) { job in
+            for source in job.sources.reversed() {
+                let was = source.description
+                guard let place = was.key.flatMap({ places.removeValue(forKey: $0) }) else { continue }
+                var file = files[place]
+                guard SourceCheck.isUntouched(file, since: was) else { continue }
+                file.isCompressed = was.isCompressed
+                if found == nil { found = Array(repeating: nil, count: files.count) }
+                found?[place] = file
+            }
+            return !places.isEmpty
+        }
+        return found
+    }
+
     /// True if all sources of an unfinished import of the same options are given, and perhaps others.
     func isAmong(_ descriptions: [SourceDescription], _ job: StoredJob) -> Bool {
         guard job.retry == nil, job.change == nil, differences(from: job, takesChunks: false).isEmpty else {

@@ -76,7 +76,7 @@ package struct JobResolver {
     package func decide(importing arguments: [String]) throws -> Decision {
         try StoreIndexes(wanted: run.indexes).check(options.model)
         let chunks = try followed == nil ? ChunkSource.open(arguments) : nil
-        let listing = try followed?.listing ?? (chunks == nil ? planner.list(arguments) : nil)
+        let listing = try followed?.listing ?? (chunks == nil ? planner.list(arguments, known: untouched) : nil)
         let (descriptions, given) = (listing?.sources ?? chunks?.header.sources ?? [], listing?.given)
         func isSame(_ job: StoredJob) -> Bool {
             guard job.retry == nil, job.change == nil else { return false }

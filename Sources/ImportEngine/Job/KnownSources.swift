@@ -18,12 +18,25 @@ package struct KnownSources {
 
     /// A source as an import has read it.
     private struct Known {
-        let job: StoredJob
+        let found: Import
         let index: Int
         let key: String
         /// True if there is something left of what it has brought.
         let isThere: Bool
-        var source: StoredJob.Source { job.sources[index] }
+        var job: StoredJob { found.job }
+        var source: StoredJob.Source { found.job.sources[index] }
+    }
+
+    /// A job whose sources share it.
+    private final class Import {
+        let job: StoredJob
+        init(_ job: StoredJob) { self.job = job }
+    }
+
+    /// Objects of which something may be left.
+    private struct Brought: Hashable {
+        let job: Int64
+        let entities: [String]
     }
 
     /// Of more sources that began as one that is new does, the oldest are not looked at.
@@ -49,7 +62,7 @@ package struct KnownSources {
     /// Sources whose objects are gone.
     private var emptied: [String] = []
     /// By job and entities, what is left of them.
-    private var presences: [String: JobPresence] = [:]
+    private var presences: [Brought: JobPresence] = [:]
 
     /// - Parameters:
     ///   - sources: in the order in which they were given.
@@ -184,11 +197,12 @@ package struct KnownSources {
     ) throws -> [Known] {
         guard job.isWholeImport, try !journal.isUndone(job.id) else { return [] }
         // Where a file was truncated meanwhile, what came later is the newest.
+        let found = Import(job)
         return try job.sources.enumerated().reversed().compactMap { index, source in
             guard let path = source.description.path, isMeant(job, source) else { return nil }
             // One that is gone is found by its content alone.
             let key = source.description.key ?? "\(path)\n\(job.id)\n\(index)"
-            return Known(job: job, index: index, key: key, isThere: try isThere(source, job))
+            return Known(found: found, index: index, key: key, isThere: try isThere(source, job))
         }
     }
 
@@ -196,7 +210,7 @@ package struct KnownSources {
     private mutating func isThere(_ source: StoredJob.Source, _ job: StoredJob) throws -> Bool {
         // A run knows what it has brought.
         if followed?.job == job.id { return true }
-        let key = ([String(job.id)] + source.entities).joined(separator: "\n")
+        let key = Brought(job: job.id, entities: source.entities)
         let presence = try presences[key] ?? journal.presence(of: job, entities: source.entities)
         presences[key] = presence
         if presence == .partial { isPartial = true }
@@ -346,8 +360,8 @@ package struct KnownSources {
     // MARK: Answers
 
     private mutating func meet(_ before: Known) {
-        if before.job.id > job?.id ?? 0 { job = before.job }
-        for name in before.source.entities where !entities.contains(name) { entities.append(name) }
+        if before.found.job.id > job?.id ?? 0 { job = before.job }
+        for name in before.found.job.sources[before.index].entities where !entities.contains(name) { entities.append(name) }
     }
 
     private mutating func pass(_ index: Int, _ before: Known) {

@@ -37,6 +37,10 @@ final class PostgreSQLDestination: RecordDestination {
         try session.read { try PGReportBuilder(store: store).report(of: job, $0) }
     }
 
+    func report(of job: StoredJob) throws -> ImportReport {
+        try session.read { try PGReportBuilder(store: store).report(of: job, $0) }
+    }
+
     func close(after job: StoredJob) throws -> ImportReport {
         let report = try report(of: job.id)
         session.close()

@@ -168,7 +168,7 @@ extension StoredJob {
         options.model = try Self.model("given_model", of: row, database)?.model
         guard let (model, document) = try Self.model("model", of: row, database) else { return }
         let names = Set(model.entities.map { BytewiseString($0.name) })
-        guard sources.flatMap(\.entities).allSatisfy({ names.contains(BytewiseString($0)) }) else {
+        guard Set(sources.map(\.entities)).joined().allSatisfy({ names.contains(BytewiseString($0)) }) else {
             throw document.damage("content")
         }
         self.model = model
@@ -233,14 +233,24 @@ extension StoredJob {
     /// The sources of a job.
     package static func sources(of job: Int64, _ database: Database) throws -> [Source] {
         var layouts: [Int64: Layout] = [:]
-        return try BookkeepingRow.all(database, from: "_import_source", of: job, "ORDER BY position").map { row in
-            let description: SourceDescription = try row.json("description", where: \.isSound)
+        var sources: [Source] = []
+        let rows = try Row.fetchCursor(
+            database,
+            sql: "SELECT description, layout FROM _import_source WHERE job = ? ORDER BY position",
+            arguments: [job]
+        )
+        while let next = try rows.next() {
+            let row = BookkeepingRow(next, of: "_import_source", database)
+            let plain = SourceDescription(plain: try row.text("description"))
+            let description = try plain ?? row.json("description")
+            guard description.isSound else { throw row.damage("description") }
             let number = try row.number("layout")
             let layout = try layouts[number] ?? document("layout", of: row, database).map(Layout.init)
             guard let layout else { throw row.damage("layout") }
             layouts[number] = layout
-            return Source(description: description, shape: layout.shape, entities: layout.entities)
+            sources.append(Source(description: description, shape: layout.shape, entities: layout.entities))
         }
+        return sources
     }
 
     // MARK: Writing

@@ -83,7 +83,7 @@ public struct StoreInspection: Sendable {
     }
 
     /// - Returns: the error, if some rejects cannot be read; `body` is called with the others.
-    func scanRejects(_ selection: RejectSelection, _ body: (Reject) throws -> Void) throws -> ImportError? {
+    package func scanRejects(_ selection: RejectSelection, _ body: (Reject) throws -> Void) throws -> ImportError? {
         let opened = try ReadOnlyStore(store)
         defer { opened.close() }
         guard let scan = try opened.read({ try RejectScan(selection, $0) }) else { throw noImport }

@@ -185,6 +185,11 @@ package final class SQLiteDestination: OrderedDestination, RecordDestination {
 
     package func report(of job: Int64) throws -> ImportReport { try StoreInspection(store: path).status(of: job) }
 
+    package func report(of job: StoredJob) throws -> ImportReport {
+        let store = StoreInspection(store: path)
+        return try store.read { try store.report(of: job, $0) }
+    }
+
     // MARK: Without a job that runs
 
     package func build(_ indexes: StoreIndexes, of job: StoredJob, _ interruption: Interruption) throws -> [String] {

@@ -155,7 +155,13 @@ extension SQLiteJournalReader {
     package func forEachRepairLine(_ selection: RejectSelection, _ body: (ArraySlice<UInt8>) throws -> Void) throws
         -> Int64
     {
-        try StoreInspection(store: store).forEachRepairLine(selection, body)
+        var exporter = RejectExporter(as: .repairLines, leavesOutPartial: true)
+        let damage = try StoreInspection(store: store).scanRejects(selection) {
+            try exporter.append($0) { try body($0[...]) }
+        }
+        try exporter.flush { try body($0[...]) }
+        if let damage { throw damage }
+        return exporter.export.partial
     }
 
     package func retryPlan(
@@ -173,7 +179,16 @@ extension SQLiteJournalReader {
 }
 
 /// A store's bookkeeping as those see it who have not opened it for writing.
-struct ReadOnlyJournal: SQLiteJournalReader {
+final class ReadOnlyJournal: SQLiteJournalReader {
     let store: String
     let connection: DatabaseQueue?
+    /// The job that was read last, which may have many sources.
+    private var last: StoredJob?
+
+    init(store: String, connection: DatabaseQueue?) { (self.store, self.connection) = (store, connection) }
+
+    func job(_ id: Int64) throws -> StoredJob? {
+        if last?.id != id { last = try readIfThere { try StoredJob.find(id, $0) } ?? nil }
+        return last
+    }
 }

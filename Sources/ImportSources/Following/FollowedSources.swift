@@ -166,11 +166,13 @@ package final class FollowedSources {
                         selection,
                         opener,
                         interruption,
-                        known: { [opener] path in
-                            guard let source = before[SourceDescription.absolutePath(path)], source.name == path,
-                                opener.look(again: source, at: path)?.isUntouched(source) == true
-                            else { return nil }
-                            return source
+                        known: { files in
+                            files.map { file in
+                                guard let source = file.path.flatMap({ before[$0] }), source.name == file.name,
+                                    source.isUntouched(file)
+                                else { return nil }
+                                return source
+                            }
                         },
                         passOver: { [self] error in
                             say("\(error.text): waiting for it")

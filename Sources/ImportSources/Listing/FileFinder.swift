@@ -18,13 +18,13 @@ struct FileFinder {
         self.interruption = interruption
     }
 
-    /// The data files below a folder; links to files are followed, those to folders are not.
+    /// The data files below a folder, not yet looked into; links to files are followed, those to folders are not.
     ///
     /// - Throws: `ImportError` with `.noInput` when a folder may not be read.
-    mutating func files(below folder: String) throws -> [String] {
+    mutating func files(below folder: String) throws -> [SourceDescription] {
         found = []
         try walk(folder, below: "")
-        return paths()
+        return files()
     }
 
     private mutating func walk(_ folder: String, below path: String) throws {
@@ -42,7 +42,7 @@ struct FileFinder {
             } else if selection.takes(file: name), entry.isBroken || entry.isFile {
                 found.append(entry)
                 // It has no record, but may have some another night.
-                if entry.isFile, entry.size == 0 { leftOut.add(name) }
+                if entry.isFile, entry.isEmpty { leftOut.add(name) }
             } else {
                 leftOut.add(name)
             }
@@ -57,15 +57,15 @@ struct FileFinder {
         return (try? ChunkManifest.readWhatIsSound(in: directory)) != nil
     }
 
-    /// The files that a pattern matches, whatever they are called.
+    /// The files that a pattern matches, whatever they are called, not yet looked into.
     ///
     /// - Throws: `ImportError` with `.noInput` when a folder may not be read.
-    mutating func files(matching pattern: String) throws -> [String] {
+    mutating func files(matching pattern: String) throws -> [SourceDescription] {
         found = []
         for choice in GlobPattern(pattern).choices {
             try match(choice[...], in: pattern.hasPrefix("/") ? "/" : "", below: "")
         }
-        return paths()
+        return files()
     }
 
     /// The error for a pattern that no file matches.
@@ -100,8 +100,8 @@ struct FileFinder {
         }
     }
 
-    /// The paths of what was found, each file once: of a link beside its file, the file's.
-    private mutating func paths() -> [String] {
+    /// What was found, each file once: of a link beside its file, the file.
+    private mutating func files() -> [SourceDescription] {
         brokenLinks = found.filter(\.isBroken).map { link in
             ImportError(
                 .fileNotFound,
@@ -110,24 +110,21 @@ struct FileFinder {
                 advice: "Remove it, or leave it out with \(.exclude, link.name)."
             )
         }
-        found.removeAll(where: \.isBroken)
-        var files = Set(found.filter { !$0.isLink }.map { BytewiseString(Self.resolved($0.path)) })
-        var paths: [String] = []
+        found.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
         var seen: Set<BytewiseString> = []
-        for entry in found.sorted(by: { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) })
-        where seen.insert(BytewiseString(entry.path)).inserted {
-            if entry.isLink, !files.insert(BytewiseString(Self.resolved(entry.path))).inserted {
+        for entry in found where !entry.isLink { seen.insert(BytewiseString(entry.absolutePath ?? entry.path)) }
+        var files: [SourceDescription] = []
+        var last: String?
+        for entry in found {
+            // Choices of a pattern may match the same.
+            guard let path = entry.absolutePath, let status = entry.status, entry.path != last else { continue }
+            last = entry.path
+            if entry.isLink, !seen.insert(BytewiseString(path)).inserted {
                 leftOut.add(entry.name)
             } else {
-                paths.append(entry.path)
+                files.append(SourceDescription(entry.path, at: path, status))
             }
         }
-        return paths
-    }
-
-    private static func resolved(_ path: String) -> String {
-        guard let resolved = realpath(path, nil) else { return path }
-        defer { free(resolved) }
-        return String(cString: resolved)
+        return files
     }
 }

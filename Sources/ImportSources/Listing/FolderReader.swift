@@ -6,6 +6,8 @@ struct FolderReader {
     struct Entry {
         let name: String
         let path: String
+        /// The path without symbolic links; nil where it leads nowhere.
+        let absolutePath: String?
         let isFolder: Bool
         /// True if it is a file, or a link to one.
         let isFile: Bool
@@ -13,10 +15,13 @@ struct FolderReader {
         let isLink: Bool
         /// True if it is a link that leads nowhere.
         let isBroken: Bool
-        /// In bytes.
-        let size: Int64
+        /// What the system notes of the file; nil where it leads nowhere.
+        let status: stat?
+
         /// Its number on its disk (`st_ino`); nil where it leads nowhere.
-        let inode: UInt64?
+        var inode: UInt64? { status.map { UInt64($0.st_ino) } }
+        /// True if it has no byte.
+        var isEmpty: Bool { status?.st_size ?? 0 == 0 }
     }
 
     /// The path of something in a folder.
@@ -40,17 +45,20 @@ struct FolderReader {
         }
         defer { closedir(stream) }
         var entries: [Entry] = []
+        let absolute = SourceDescription.absolutePath(folder.isEmpty ? "." : folder)
         while let entry = readdir(stream) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
             }
-            if name != ".", name != ".." { entries.append(self.entry(name, Self.path(folder, name))) }
+            if name != ".", name != ".." { entries.append(self.entry(name, Self.path(folder, name), in: absolute)) }
         }
         return entries
     }
 
     /// What is at a path.
-    private func entry(_ name: String, _ path: String) -> Entry {
+    ///
+    /// - Parameter absolute: the folder's path without symbolic links.
+    private func entry(_ name: String, _ path: String, in absolute: String) -> Entry {
         var (own, status) = (stat(), stat())
         let isThere = lstat(path, &own) == 0
         let isLink = isThere && own.st_mode & S_IFMT == S_IFLNK
@@ -60,12 +68,13 @@ struct FolderReader {
         return Entry(
             name: name,
             path: path,
+            absolutePath: !leadsSomewhere
+                ? nil : isLink ? SourceDescription.absolutePath(path) : Self.path(absolute, name),
             isFolder: !isLink && kind == S_IFDIR,
             isFile: kind == S_IFREG,
             isLink: isLink,
             isBroken: isLink && !leadsSomewhere,
-            size: leadsSomewhere ? Int64(status.st_size) : 0,
-            inode: leadsSomewhere ? UInt64(status.st_ino) : nil
+            status: leadsSomewhere ? status : nil
         )
     }
 }

@@ -15,7 +15,7 @@ package struct SourceListing: Sendable {
     /// - Parameters:
     ///   - arguments: paths, patterns, or `-`.
     ///   - selection: which files of folders, patterns and archives are sources.
-    ///   - known: gives the source at a path, where what is known of it still holds.
+    ///   - known: gives sources of files that need not be looked into, as what is known of them still holds; nil for all others.
     ///   - passOver: told why a file cannot be read, or a folder has none, where the others are listed nevertheless; nil where that
     ///     is an error.
     ///   - announce: told what is left out, in words.
@@ -25,7 +25,7 @@ package struct SourceListing: Sendable {
         _ selection: SourceSelection,
         _ opener: SourceOpener,
         _ interruption: Interruption,
-        known: (String) -> SourceDescription? = { _ in nil },
+        known: ([SourceDescription]) throws -> [SourceDescription?]? = { _ in nil },
         passOver: ((ImportError) -> Void)? = nil,
         _ announce: (MessageText) -> Void
     ) throws {
@@ -34,9 +34,9 @@ package struct SourceListing: Sendable {
             let source = ImportSource(argument)
             var finder = FileFinder(selection: selection, interruption: interruption)
             var errors: [ImportError] = []
-            let paths: [String]
+            let files: [SourceDescription]
             switch source {
-            case .stream(let path), .file(let path): paths = [path]
+            case .stream(let path), .file(let path): files = [try opener.find(path)]
             case .folder(let path):
                 guard !FileFinder.isOfChunks(path) else {
                     throw ImportError(
@@ -46,11 +46,11 @@ package struct SourceListing: Sendable {
                         advice: "Give it without other sources."
                     )
                 }
-                paths = try finder.files(below: Self.plain(path))
-                if paths.isEmpty, finder.brokenLinks.isEmpty { errors = [finder.leftOut.nothing(in: path)] }
+                files = try finder.files(below: Self.plain(path))
+                if files.isEmpty, finder.brokenLinks.isEmpty { errors = [finder.leftOut.nothing(in: path)] }
             case .pattern(let pattern):
-                paths = try finder.files(matching: pattern)
-                if paths.isEmpty, finder.brokenLinks.isEmpty { errors = [FileFinder.nothing(matching: pattern)] }
+                files = try finder.files(matching: pattern)
+                if files.isEmpty, finder.brokenLinks.isEmpty { errors = [FileFinder.nothing(matching: pattern)] }
             }
             for error in errors + finder.brokenLinks {
                 guard let passOver else { throw error }
@@ -59,14 +59,16 @@ package struct SourceListing: Sendable {
             if !finder.brokenLinks.isEmpty { hasBrokenLinks = true }
             if !finder.leftOut.isEmpty { announce("\(argument.shownPath): \(finder.leftOut.words)") }
             folders += finder.folders
-            for path in paths {
+            let known = try known(files)
+            sources.reserveCapacity(sources.count + files.count)
+            for (index, file) in files.enumerated() {
                 try interruption.check()
-                if let source = known(path) {
+                if let source = known?[index] {
                     sources.append(source)
                     continue
                 }
                 do {
-                    sources += try opener.describe(path, selection, interruption: interruption, announce: announce)
+                    sources += try opener.describe(file, selection, interruption: interruption, announce: announce)
                 } catch let error as ImportError where [.noInput, .badInput].contains(error.code) {
                     guard let passOver else { throw error }
                     passOver(error)

@@ -34,11 +34,18 @@ package struct SourceOpener: Sendable {
         interruption: Interruption,
         announce: (MessageText) -> Void = { _ in }
     ) throws -> [SourceDescription] {
-        if argument == "-" || argument == records?.name { return [.pipe(named: argument)] }
+        try describe(find(argument), selection, interruption: interruption, announce: announce)
+    }
+
+    /// What the system notes of an argument's file, which is not looked into: it may be an archive.
+    ///
+    /// - Throws: `ImportError` with `.noInput` when it is not there, or is a directory.
+    func find(_ argument: String) throws -> SourceDescription {
+        if argument == "-" || argument == records?.name { return .pipe(named: argument) }
         var status = stat()
         guard stat(argument, &status) == 0 else { throw ImportError.cannotOpen(argument, errno: errno) }
         switch status.st_mode & S_IFMT {
-        case S_IFREG: break
+        case S_IFREG: return SourceDescription(argument, at: SourceDescription.absolutePath(argument), status)
         case S_IFDIR:
             throw ImportError(
                 .isDirectory,
@@ -46,15 +53,24 @@ package struct SourceOpener: Sendable {
                 "is a directory",
                 advice: "Name the files in it, or give a chunk directory made by a split (\(call: .splitting))."
             )
-        default: return [.pipe(named: argument)]
+        default: return .pipe(named: argument)
         }
+    }
+
+    /// The sources in a file that was found.
+    func describe(
+        _ file: SourceDescription,
+        _ selection: SourceSelection?,
+        interruption: Interruption,
+        announce: (MessageText) -> Void
+    ) throws -> [SourceDescription] {
+        guard file.isRepeatable else { return [file] }
+        let argument = file.name
         let descriptor = try Descriptor.open(argument, waits: true)
-        let file = DescriptorStream(file: descriptor, name: argument, interruption: interruption)
-        let head = try PeekedStream(file).peek(CompressedFormat.headLength)
-        guard CompressedFormat(head: head) != nil else {
-            return [.file(argument, status, member: nil, isCompressed: false)]
-        }
-        _ = file.seek(0, SEEK_SET)
+        let stream = DescriptorStream(file: descriptor, name: argument, interruption: interruption)
+        let head = try PeekedStream(stream).peek(CompressedFormat.headLength)
+        guard CompressedFormat(head: head) != nil else { return [file] }
+        _ = stream.seek(0, SEEK_SET)
         let origin = ArchiveStream.Origin(descriptor: descriptor, head: [], wake: nil, name: argument, member: nil)
         var leftOut: [String] = []
         let members = try ArchiveStream.members(of: origin, leftOut: &leftOut, interruption: interruption)
@@ -67,10 +83,9 @@ package struct SourceOpener: Sendable {
                 """
             )
         }
-        guard let members else { return [.file(argument, status, member: nil, isCompressed: true)] }
-        guard members.count != 1 else { return [.file(argument, status, member: nil, isCompressed: true)] }
+        guard let members, members.count != 1 else { return [file.compressed()] }
         let names = try selection.map { try Self.select(members, in: argument, $0, announce) } ?? members.map(\.name)
-        return try sources(in: argument, status, members: names)
+        return try sources(in: file, members: names)
     }
 
     /// What a source of an earlier run is now: its size and time may be others.
@@ -97,7 +112,8 @@ package struct SourceOpener: Sendable {
     func look(again source: SourceDescription, at path: String) -> SourceDescription? {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        var now = SourceDescription.file(path, status, member: source.member, isCompressed: source.isCompressed)
+        let file = SourceDescription(path, at: SourceDescription.absolutePath(path), status)
+        var now = source.isCompressed ? file.compressed(source.member) : file
         (now.name, now.encoding) = (source.name, source.encoding)
         return now
     }
@@ -120,7 +136,8 @@ package struct SourceOpener: Sendable {
         return names
     }
 
-    private func sources(in archive: String, _ status: stat, members: [String]) throws -> [SourceDescription] {
+    private func sources(in file: SourceDescription, members: [String]) throws -> [SourceDescription] {
+        let archive = file.name
         guard !members.isEmpty else {
             throw ImportError(.archiveEmpty, at: archive, "the archive holds no file")
         }
@@ -133,7 +150,7 @@ package struct SourceOpener: Sendable {
                 advice: "Unpack it and import the files that you need."
             )
         }
-        return members.map { .file(archive, status, member: $0, isCompressed: true) }
+        return members.map(file.compressed)
     }
 
     /// Opens a source at an offset in its decompressed bytes.
@@ -288,21 +305,34 @@ extension SourceDescription {
         SourceDescription(name: name, path: nil, member: nil, size: nil, modified: nil)
     }
 
-    fileprivate static func file(
-        _ path: String,
-        _ status: stat,
-        member: String?,
-        isCompressed: Bool
-    ) -> SourceDescription {
-        SourceDescription(
-            name: member.map { "\(path):\($0)" } ?? path,
-            path: absolutePath(path),
-            member: member,
+    /// A plain file.
+    ///
+    /// - Parameters:
+    ///   - name: its path as given.
+    ///   - path: its path without symbolic links.
+    init(_ name: String, at path: String, _ status: stat) {
+        self.init(
+            name: name,
+            path: path,
+            member: nil,
             size: Int64(status.st_size),
-            modified: nanoseconds(status.st_mtim),
-            changed: nanoseconds(status.st_ctim),
-            inode: UInt64(status.st_ino),
-            isCompressed: isCompressed
+            modified: Self.nanoseconds(status.st_mtim),
+            changed: Self.nanoseconds(status.st_ctim),
+            inode: UInt64(status.st_ino)
+        )
+    }
+
+    /// The same file, whose bytes are compressed, or a member of it.
+    fileprivate func compressed(_ member: String? = nil) -> SourceDescription {
+        SourceDescription(
+            name: member.map { "\(name):\($0)" } ?? name,
+            path: path,
+            member: member,
+            size: size,
+            modified: modified,
+            changed: changed,
+            inode: inode,
+            isCompressed: true
         )
     }
 

@@ -62,6 +62,8 @@ final class MemoryStore: OrderedDestination, RecordDestination, Sendable {
         MemoryWriters(store: self, model: model, job: job)
     }
 
+    func report(of job: StoredJob) throws -> ImportReport { try report(of: job.id) }
+
     func report(of job: Int64) throws -> ImportReport {
         try state.withLock { state in
             guard let job = state.job else { throw Self.unsupported }

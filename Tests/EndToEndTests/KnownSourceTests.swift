@@ -32,6 +32,20 @@ struct KnownSourceTests {
         #expect(try importFiles(names, "--entity", "a", "--again").ending == .exit(0))
     }
 
+    /// `String` takes their names for equal, the system does not.
+    @Test func filesWhoseNamesLookAlikeAreAllImported() throws {
+        try FileManager.default.createDirectory(atPath: directory.path("d"), withIntermediateDirectories: false)
+        try directory.write("[{\"id\":1}]", to: "d/caf\u{E9}.json")
+        try directory.write("[{\"id\":2}]", to: "d/cafe\u{301}.json")
+        for _ in 1...2 {
+            #expect(try importFiles(["d"], "--entity", "a").ending == .exit(0))
+            #expect(try ids() == "1 2")
+        }
+        try directory.write("[{\"id\":3}]", to: "d/cafe\u{300}.json")
+        #expect(try importFiles(["d"], "--entity", "a").ending == .exit(0))
+        #expect(try ids() == "1 2 3")
+    }
+
     @Test func aPatternThatHasGrownBringsWhatIsNew() throws {
         #expect(try importFiles(["a.json"], "--entity", "a").ending == .exit(0))
         let grown = try importFiles(["a.json", "b.json"], "--entity", "a")

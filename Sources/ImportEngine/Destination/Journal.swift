@@ -328,7 +328,7 @@ package struct JobStart {
 /// What has become of a source of earlier jobs since they have imported it.
 package struct SourceUpdate: Sendable {
     /// What it was found by (`SourceDescription.key`).
-    package let key: String
+    package let key: BytewiseString
     /// The newest of the jobs that have imported it.
     package let job: Int64
     /// What it is now: touched since, or moved; nil where it is gone.

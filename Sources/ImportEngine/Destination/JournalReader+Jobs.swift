@@ -82,7 +82,7 @@ extension JournalReader {
 }
 
 extension SourceDescription {
-    fileprivate func isOne(of keys: Set<String>) -> Bool { key.map(keys.contains) ?? false }
+    fileprivate func isOne(of keys: Set<BytewiseString>) -> Bool { key.map(keys.contains) ?? false }
 }
 
 extension StoredJob.Source {

@@ -7,7 +7,7 @@ extension JobResolver {
     ///
     /// - Throws: `ImportError` with `.usage`.
     func checkGivenOnce(_ descriptions: [SourceDescription]) throws {
-        var given: Set<String> = []
+        var given: Set<BytewiseString> = []
         for source in descriptions {
             guard let key = source.key, !given.insert(key).inserted else { continue }
             throw ImportError(
@@ -21,11 +21,14 @@ extension JobResolver {
 
     /// The files that are as they were when they were imported: they need not be looked into. Nil for others, and where an archive had
     /// several members.
-    func untouched(_ files: [SourceDescription]) throws -> [SourceDescription?]? {
-        var places: [String: Int] = [:]
+    ///
+    /// - Parameter jobs: gets the newest jobs with one of the files.
+    func untouched(_ files: [SourceDescription], _ jobs: inout [StoredJob]) throws -> [SourceDescription?]? {
+        var places: [BytewiseString: Int] = [:]
         for (place, file) in files.enumerated() { if let key = file.key { places[key] = place } }
         var found: [SourceDescription?]?
         try journal.forEachJob(withOneOf: files) { job in
+            jobs.append(job)
             for source in job.sources.reversed() {
                 let was = source.description
                 guard let place = was.key.flatMap({ places.removeValue(forKey: $0) }) else { continue }
@@ -72,15 +75,18 @@ extension JobResolver {
     /// What the store has of the sources, as far as it was imported from where this import would find it, into the same entities.
     ///
     /// - Throws: `ImportError`, also where a source has changed and its records cannot be merged.
-    func knownSources(_ descriptions: [SourceDescription]) throws -> KnownSources {
+    ///
+    /// - Parameter newest: the newest jobs of each, where they were read already.
+    func knownSources(_ descriptions: [SourceDescription], newest: [StoredJob] = []) throws -> KnownSources {
         let check = SourceCheck(
             opener: planner.opener,
             interruption: planner.interruption,
             beginnings: followed?.beginnings
         )
-        var parts: Set<String> = []
+        var parts: Set<BytewiseString> = []
         let known = try KnownSources(
             of: descriptions,
+            newest: newest,
             in: store,
             journal,
             check,

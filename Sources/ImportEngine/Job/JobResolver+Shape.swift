@@ -82,7 +82,7 @@ extension JobResolver {
         let isPart = job.sources.contains { $0.description.earlier != nil || $0.description.replaces != nil }
         // What the job left out as it was in already stays left out.
         let known =
-            try isPart || sources.contains { !own.contains($0.key ?? "") } ? resolver.knownSources(sources) : nil
+            try isPart || sources.contains { !($0.key.map(own.contains) ?? false) } ? resolver.knownSources(sources) : nil
         return try resolver.begin(
             sources,
             given: job.given,

@@ -76,7 +76,10 @@ package struct JobResolver {
     package func decide(importing arguments: [String]) throws -> Decision {
         try StoreIndexes(wanted: run.indexes).check(options.model)
         let chunks = try followed == nil ? ChunkSource.open(arguments) : nil
-        let listing = try followed?.listing ?? (chunks == nil ? planner.list(arguments, known: untouched) : nil)
+        var newest: [StoredJob] = []
+        let listing =
+            try followed?.listing
+            ?? (chunks == nil ? planner.list(arguments) { try untouched($0, &newest) } : nil)
         let (descriptions, given) = (listing?.sources ?? chunks?.header.sources ?? [], listing?.given)
         func isSame(_ job: StoredJob) -> Bool {
             guard job.retry == nil, job.change == nil else { return false }
@@ -135,7 +138,8 @@ package struct JobResolver {
             return try begin(descriptions, given: given, nil, replacing: nil)
         }
         try checkUnfinished(descriptions, unfinished)
-        let known = try knownSources(descriptions)
+        // Members of archives may be in others.
+        let known = try knownSources(descriptions, newest: descriptions.allSatisfy { $0.member == nil } ? newest : [])
         guard let last = known.job else {
             known.lines.forEach(planner.announce)
             return try begin(descriptions, given: given, nil, replacing: nil)

@@ -20,7 +20,7 @@ package struct KnownSources {
     private struct Known {
         let found: Import
         let index: Int
-        let key: String
+        let key: BytewiseString
         /// True if there is something left of what it has brought.
         let isThere: Bool
         var job: StoredJob { found.job }
@@ -66,6 +66,7 @@ package struct KnownSources {
 
     /// - Parameters:
     ///   - sources: in the order in which they were given.
+    ///   - newest: the newest jobs of each, the newest first, where they were read already.
     ///   - store: the store's name, for messages.
     ///   - replaces: whether what an earlier version of a source has brought is to go.
     ///   - followed: the round of a run that follows the sources: what is as usual is not said then, and a file that was truncated has new
@@ -74,6 +75,7 @@ package struct KnownSources {
     /// - Throws: `ImportError`, also where a source has changed and its objects cannot be merged.
     init(
         of sources: [SourceDescription],
+        newest jobs: [StoredJob] = [],
         in store: String,
         _ journal: any JournalReader,
         _ check: SourceCheck,
@@ -83,15 +85,16 @@ package struct KnownSources {
     ) throws {
         (self.journal, self.check, self.followed) = (journal, check, followed)
         answers = sources.map { _ in .new }
-        let known = try find(sources, isMeant)
+        let known = try find(sources, jobs, isMeant)
         var others: [Int: Known] = [:]
-        var (untouched, same, grown) = ([String](), [String](), [String]())
+        var untouched: [Int] = []
+        var (same, grown) = ([String](), [String]())
         for (index, source) in sources.enumerated() {
             guard let before = source.key.flatMap({ known[$0] }) else { continue }
             switch try compare(source, before) {
             case nil:
                 pass(index, before)
-                untouched.append(source.displayName)
+                untouched.append(index)
             case .same:
                 pass(index, before)
                 updates.append(SourceUpdate(key: before.key, job: before.job.id, now: source))
@@ -127,7 +130,10 @@ package struct KnownSources {
         }
         guard changed.isEmpty else { throw Self.haveChanged(changed, store) }
         if followed?.job != nil { (untouched, same, grown) = ([], [], []) }
-        if !untouched.isEmpty { lines.append("\(Self.list(untouched)) in already") }
+        if let first = untouched.first {
+            let one = "\(sources[first].displayName) is"
+            lines.append("\(untouched.count == 1 ? one : "\(untouched.count.grouped) sources are") in already")
+        }
         if !same.isEmpty { lines.append("\(Self.list(same, "has", "have")) not changed") }
         lines += moved.count > 5 ? ["\(moved.count.grouped) sources have moved, and are in already"] : moved
         if !emptied.isEmpty {
@@ -171,12 +177,13 @@ package struct KnownSources {
     /// The newest import of each source, by its key.
     private mutating func find(
         _ sources: [SourceDescription],
+        _ newest: [StoredJob],
         _ isMeant: (StoredJob, StoredJob.Source) -> Bool
-    ) throws -> [String: Known] {
+    ) throws -> [BytewiseString: Known] {
         var wanted = Set(sources.compactMap(\.key))
         guard !wanted.isEmpty else { return [:] }
-        var known: [String: Known] = [:]
-        try journal.forEachJob(withOneOf: sources) { job in
+        var known: [BytewiseString: Known] = [:]
+        func look(at job: StoredJob) throws -> Bool {
             // Where what the newest has brought is gone, an older one says nothing.
             for found in try all(of: job, isMeant) where wanted.remove(found.key) != nil {
                 if found.isThere {
@@ -187,6 +194,9 @@ package struct KnownSources {
             }
             return !wanted.isEmpty
         }
+        for job in newest { guard try look(at: job) else { return known } }
+        let looked = Set(newest.map(\.id))
+        try journal.forEachJob(withOneOf: sources) { try looked.contains($0.id) || look(at: $0) }
         return known
     }
 
@@ -201,7 +211,7 @@ package struct KnownSources {
         return try job.sources.enumerated().reversed().compactMap { index, source in
             guard let path = source.description.path, isMeant(job, source) else { return nil }
             // One that is gone is found by its content alone.
-            let key = source.description.key ?? "\(path)\n\(job.id)\n\(index)"
+            let key = source.description.key ?? BytewiseString("\(path)\n\(job.id)\n\(index)")
             return Known(found: found, index: index, key: key, isThere: try isThere(source, job))
         }
     }
@@ -269,7 +279,7 @@ package struct KnownSources {
         guard !wanted.isEmpty else { return [] }
         var described: [Int: SourceDescription] = [:]
         for index in wanted { described[index] = try? fingerprint(of: sources[index]) }
-        var alike: [String: Known] = [:]
+        var alike: [BytewiseString: Known] = [:]
         try journal.forEachJob(beginningAsOneOf: described.values.reduce(into: []) { $0.formUnion($1.beginnings) }) {
             job in
             for found in try all(of: job, isMeant) where found.isThere && alike[found.key] == nil {

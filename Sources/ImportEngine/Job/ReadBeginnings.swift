@@ -14,7 +14,7 @@ package final class ReadBeginnings {
         let ends: [String]
     }
 
-    private var entries: [String: Entry] = [:]
+    private var entries: [BytewiseString: Entry] = [:]
 
     package init() {}
 

@@ -42,8 +42,8 @@ final class PGJournal: PGJournalReader, Journal {
 
     /// The sources of earlier jobs, with what has become of them.
     private func updated(by updates: [SourceUpdate], _ jobs: [StoredJob]) -> [StoredJob] {
-        var keys: [String: SourceUpdate] = [:]
-        var places: [String: Int64] = [:]
+        var keys: [BytewiseString: SourceUpdate] = [:]
+        var places: [BytewiseString: Int64] = [:]
         for update in updates {
             keys[update.key] = update
             if let key = update.now?.key { places[key] = update.job }

@@ -67,7 +67,7 @@ extension StoredJob {
 
     /// The numbers of the jobs that have one of these sources, the newest first.
     package static func numbers(withOneOf sources: [SourceDescription], _ database: Database) throws -> [Int64] {
-        let keys = sources.compactMap(\.key)
+        let keys = sources.compactMap(\.key?.text)
         guard !keys.isEmpty, try database.hasTable("_import_source") else { return [] }
         return try Int64.fetchAll(
             database,
@@ -355,7 +355,7 @@ extension StoredJob {
                 ?? Self.document("layout", layout, database)
             known = (layout, number)
             try statement.execute(arguments: [
-                id, position, source.description.key ?? source.description.fingerprint ?? "", number,
+                id, position, source.description.key?.text ?? source.description.fingerprint ?? "", number,
                 try BookkeepingJSON.encode(source.description),
             ])
         }

@@ -28,7 +28,7 @@ extension StoredJob {
                 from: "_import_source",
                 sql: "SELECT job, position, description FROM _import_source WHERE "
                     + (update.position == nil ? "key = ? AND job <= ?" : "position = ? AND job = ?"),
-                arguments: update.position.map { [$0, update.job] } ?? [update.key, update.job]
+                arguments: update.position.map { [$0, update.job] } ?? [update.key.text, update.job]
             )
         }
         let moved = Set(updates.map(\.key))
@@ -40,7 +40,7 @@ extension StoredJob {
                     UPDATE _import_source SET key = '', description = json_set(description, '$.isGone', json('true'))
                     WHERE key = ? AND job <= ?
                     """,
-                arguments: [key, update.job]
+                arguments: [key.text, update.job]
             )
         }
         for (update, rows) in zip(updates, found) {
@@ -49,7 +49,7 @@ extension StoredJob {
                 let now = update.updated(try row.json("description", where: \.isSound), of: job)
                 try database.execute(
                     sql: "UPDATE _import_source SET key = ?, description = ? WHERE job = ? AND position = ?",
-                    arguments: [now.key ?? "", try BookkeepingJSON.encode(now), job, try row.number("position")]
+                    arguments: [now.key?.text ?? "", try BookkeepingJSON.encode(now), job, try row.number("position")]
                 )
             }
         }

@@ -68,7 +68,7 @@ extension StoredJob {
         for (place, source) in all.enumerated() {
             let before = place < earlier.sources.count ? earlier.sources[place].description : nil
             guard source.description != before else { continue }
-            let key = source.description.key ?? source.description.fingerprint ?? ""
+            let key = source.description.key?.text ?? source.description.fingerprint ?? ""
             let description = try BookkeepingJSON.encode(source.description)
             if before != nil {
                 try database.execute(

@@ -7,9 +7,9 @@ package final class FolderWatch {
     /// What may have changed.
     package struct Changes {
         /// The paths of files that were written.
-        package var written: Set<String> = []
+        package var written: Set<BytewiseString> = []
         /// The paths of those of them that their writers have closed.
-        package var closed: Set<String> = []
+        package var closed: Set<BytewiseString> = []
         /// True if files have come, gone or been renamed, or what has changed is not known.
         package var needsListing = false
     }
@@ -118,7 +118,7 @@ package final class FolderWatch {
             let name = String(decoding: events[start + 16..<end].prefix { $0 != 0 }, as: UTF8.self)
             start = end
             if mask & (IN_MODIFY | IN_CLOSE_WRITE) != 0, let folder = folders[number] {
-                let path = folder == "/" ? "/\(name)" : "\(folder)/\(name)"
+                let path = BytewiseString(folder == "/" ? "/\(name)" : "\(folder)/\(name)")
                 changes.written.insert(path)
                 if mask & IN_CLOSE_WRITE != 0 { changes.closed.insert(path) } else { changes.closed.remove(path) }
             } else {

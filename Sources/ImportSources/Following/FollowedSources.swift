@@ -16,18 +16,18 @@ package final class FollowedSources {
     private let watch: FolderWatch
 
     /// The sources that there are, by their keys, and their order.
-    private var current: [String: SourceDescription] = [:]
-    private var order: [String: Int] = [:]
+    private var current: [BytewiseString: SourceDescription] = [:]
+    private var order: [BytewiseString: Int] = [:]
     /// Those whose files may be others than they were when they were taken.
-    private var changed: Set<String> = []
+    private var changed: Set<BytewiseString> = []
     /// The sources as they were when they were taken last.
-    private var taken: [String: SourceDescription] = [:]
-    private var archives: Set<String> = []
+    private var taken: [BytewiseString: SourceDescription] = [:]
+    private var archives: Set<BytewiseString> = []
     /// Files that were taken under other names: their names by their paths.
-    private var renamed: [String: String] = [:]
+    private var renamed: [BytewiseString: String] = [:]
     /// Since when files are as they are now, where that is not long ago.
-    private var resting: [String: (file: SourceDescription, since: ContinuousClock.Instant)] = [:]
-    private var closed: Set<String> = []
+    private var resting: [BytewiseString: (file: SourceDescription, since: ContinuousClock.Instant)] = [:]
+    private var closed: Set<BytewiseString> = []
     private var needsListing = true
     private var isFirst = true
     /// True if all are given, whatever was taken of them.
@@ -99,8 +99,10 @@ package final class FollowedSources {
             }
             sources.append(source)
         }
-        return sources.sorted { order[$0.key ?? "", default: 0] < order[$1.key ?? "", default: 0] }
+        return sources.sorted { place(of: $0) < place(of: $1) }
     }
+
+    private func place(of source: SourceDescription) -> Int { source.key.flatMap { order[$0] } ?? 0 }
 
     /// Notes that sources are imported as they were given by `next`, or cannot be until they change.
     package func take(_ sources: [SourceDescription]) {
@@ -109,7 +111,7 @@ package final class FollowedSources {
             guard let key = source.key else { continue }
             taken[key] = source
             resting[key] = nil
-            if let path = source.path { closed.remove(path) }
+            if let path = source.path { closed.remove(BytewiseString(path)) }
             if current[key].map({ $0.isUntouched(source) }) != false { changed.remove(key) }
         }
     }
@@ -140,7 +142,7 @@ package final class FollowedSources {
     }
 
     /// Notes what a file is now.
-    private func lookAgain(_ key: String) {
+    private func lookAgain(_ key: BytewiseString) {
         guard let source = current[key], source.member == nil, let path = source.path else { return }
         if let now = opener.look(again: source, at: path), now.inode == source.inode {
             current[key] = now
@@ -168,7 +170,7 @@ package final class FollowedSources {
                         interruption,
                         known: { files in
                             files.map { file in
-                                guard let source = file.path.flatMap({ before[$0] }), source.name == file.name,
+                                guard let source = file.key.flatMap({ before[$0] }), source.name == file.name,
                                     source.isUntouched(file)
                                 else { return nil }
                                 return source
@@ -207,7 +209,7 @@ package final class FollowedSources {
         guard let key = source.key, let path = source.path, current[key] == nil else { return }
         order[key] = order.count
         current[key] = source
-        if source.member != nil { archives.insert(path) }
+        if source.member != nil { archives.insert(BytewiseString(path)) }
         folders.insert(URL(filePath: path).deletingLastPathComponent().path)
     }
 
@@ -223,11 +225,11 @@ package final class FollowedSources {
                 guard let name = entry.inode.flatMap({ inodes[$0] }) else { continue }
                 // It is called as it would be if it were given as the other one was.
                 let end = name.lastIndex(of: "/").map { name.index(after: $0) } ?? name.startIndex
-                renamed[entry.path] = name[..<end] + entry.name
+                renamed[BytewiseString(entry.path)] = name[..<end] + entry.name
             }
         }
         for (path, name) in renamed where current[path] == nil {
-            let found = (try? opener.describe(path, interruption: interruption))?.first { $0.member == nil }
+            let found = (try? opener.describe(path.text, interruption: interruption))?.first { $0.member == nil }
             if var source = found {
                 source.name = name
                 add(source, to: &folders)
@@ -278,7 +280,7 @@ package final class FollowedSources {
         guard isAtRest(source, path) else { return nil }
         if lines.isBalanced { return size }
         say("\(source.displayName): ends inside a value: waiting for the rest")
-        changed.remove(source.key ?? "")
+        source.key.map { changed.remove($0) }
         return nil
     }
 
@@ -289,7 +291,7 @@ package final class FollowedSources {
     /// True if a file's writer has closed it, or nothing has come for a while.
     private func isAtRest(_ source: SourceDescription, _ path: String) -> Bool {
         guard let key = source.key else { return false }
-        if closed.contains(path) { return true }
+        if closed.contains(BytewiseString(path)) { return true }
         if let (file, since) = resting[key], file.isUntouched(source) { return .now - since >= interval }
         resting[key] = (source, .now)
         let age = Date().timeIntervalSince1970 - Double(source.modified ?? 0) / 1e9
@@ -306,7 +308,7 @@ package final class FollowedSources {
             return true
         } catch {
             say("\(source.displayName): cannot be decompressed to its end: waiting for the rest")
-            changed.remove(source.key ?? "")
+            source.key.map { changed.remove($0) }
             return false
         }
     }

@@ -112,13 +112,17 @@ struct FileFinder {
         }
         found.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
         var seen: Set<BytewiseString> = []
-        for entry in found where !entry.isLink { seen.insert(BytewiseString(entry.absolutePath ?? entry.path)) }
+        if found.contains(where: \.isLink) {
+            for entry in found where !entry.isLink { seen.insert(BytewiseString(entry.absolutePath ?? entry.path)) }
+        }
         var files: [SourceDescription] = []
-        var last: String?
+        var last: BytewiseString?
         for entry in found {
             // Choices of a pattern may match the same.
-            guard let path = entry.absolutePath, let status = entry.status, entry.path != last else { continue }
-            last = entry.path
+            guard let path = entry.absolutePath, let status = entry.status, last != BytewiseString(entry.path) else {
+                continue
+            }
+            last = BytewiseString(entry.path)
             if entry.isLink, !seen.insert(BytewiseString(path)).inserted {
                 leftOut.add(entry.name)
             } else {

@@ -30,13 +30,14 @@ package struct SourceListing: Sendable {
         _ announce: (MessageText) -> Void
     ) throws {
         var hasMany = false
+        var files: [SourceDescription] = []
         for argument in arguments {
             let source = ImportSource(argument)
             var finder = FileFinder(selection: selection, interruption: interruption)
             var errors: [ImportError] = []
-            let files: [SourceDescription]
+            let found: [SourceDescription]
             switch source {
-            case .stream(let path), .file(let path): files = [try opener.find(path)]
+            case .stream(let path), .file(let path): found = [try opener.find(path)]
             case .folder(let path):
                 guard !FileFinder.isOfChunks(path) else {
                     throw ImportError(
@@ -46,11 +47,11 @@ package struct SourceListing: Sendable {
                         advice: "Give it without other sources."
                     )
                 }
-                files = try finder.files(below: Self.plain(path))
-                if files.isEmpty, finder.brokenLinks.isEmpty { errors = [finder.leftOut.nothing(in: path)] }
+                found = try finder.files(below: Self.plain(path))
+                if found.isEmpty, finder.brokenLinks.isEmpty { errors = [finder.leftOut.nothing(in: path)] }
             case .pattern(let pattern):
-                files = try finder.files(matching: pattern)
-                if files.isEmpty, finder.brokenLinks.isEmpty { errors = [FileFinder.nothing(matching: pattern)] }
+                found = try finder.files(matching: pattern)
+                if found.isEmpty, finder.brokenLinks.isEmpty { errors = [FileFinder.nothing(matching: pattern)] }
             }
             for error in errors + finder.brokenLinks {
                 guard let passOver else { throw error }
@@ -59,30 +60,31 @@ package struct SourceListing: Sendable {
             if !finder.brokenLinks.isEmpty { hasBrokenLinks = true }
             if !finder.leftOut.isEmpty { announce("\(argument.shownPath): \(finder.leftOut.words)") }
             folders += finder.folders
-            let known = try known(files)
-            sources.reserveCapacity(sources.count + files.count)
-            for (index, file) in files.enumerated() {
-                try interruption.check()
-                if let source = known?[index] {
-                    sources.append(source)
-                    continue
-                }
-                do {
-                    sources += try opener.describe(file, selection, interruption: interruption, announce: announce)
-                } catch let error as ImportError where [.noInput, .badInput].contains(error.code) {
-                    guard let passOver else { throw error }
-                    passOver(error)
-                }
-            }
+            files += found
             switch source {
             case .folder, .pattern: hasMany = true
             case .stream, .file: break
             }
         }
+        let known = try known(files)
+        sources.reserveCapacity(files.count)
+        for (index, file) in files.enumerated() {
+            try interruption.check()
+            if let source = known?[index] {
+                sources.append(source)
+                continue
+            }
+            do {
+                sources += try opener.describe(file, selection, interruption: interruption, announce: announce)
+            } catch let error as ImportError where [.noInput, .badInput].contains(error.code) {
+                guard let passOver else { throw error }
+                passOver(error)
+            }
+        }
         guard hasMany else { return }
         given = Self.absolute(arguments)
         // What a folder has and what is given by itself is one source.
-        var seen: Set<String> = []
+        var seen: Set<BytewiseString> = []
         sources = sources.filter { $0.key.map { seen.insert($0).inserted } ?? true }
     }
 

@@ -86,9 +86,9 @@ package struct SourceDescription: Sendable, Hashable, Codable {
 
     /// What a source that can be read again is found by: its path, and its member's in an archive; nil for a stream, and for one that
     /// is gone.
-    package var key: String? {
+    package var key: BytewiseString? {
         guard let path, isGone != true else { return nil }
-        return member.map { "\(path)\n\($0)" } ?? path
+        return BytewiseString(member.map { "\(path)\n\($0)" } ?? path)
     }
 
     /// What is known of how it begins.

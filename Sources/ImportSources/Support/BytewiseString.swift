@@ -9,11 +9,12 @@
     }
 
     @inlinable package static func == (one: BytewiseString, other: BytewiseString) -> Bool {
-        one.text.utf8.elementsEqual(other.text.utf8)
+        one.text.utf8.count == other.text.utf8.count && one.text.utf8.elementsEqual(other.text.utf8)
     }
 
     @inlinable package func hash(into hasher: inout Hasher) {
-        for byte in text.utf8 { hasher.combine(byte) }
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         hasher.combine(0xFF as UInt8)
     }
 }

@@ -90,6 +90,35 @@ struct SourceListingTests {
         if name == "texts" { #expect(error?.message.contains("readme.md") == true) }
     }
 
+    /// `String` takes them for equal, the system does not.
+    @Test func filesWhoseNamesLookAlikeAreTwo() throws {
+        try FileManager.default.createDirectory(atPath: directory.path("g"), withIntermediateDirectories: false)
+        for name in ["g/caf\u{E9}.json", "g/cafe\u{301}.json"] { try directory.write("[1]", to: name) }
+        #expect(try list(["g"]).map(\.utf8.count) == [13, 12])
+        #expect(try list(["g/*"]).count == 2)
+    }
+
+    /// What is known of files keeps them from being looked into, and nothing else.
+    @Test func whatIsKnownIsNotLookedInto() throws {
+        var asked: [[String]] = []
+        var known: [SourceDescription?] = []
+        let listing = try SourceListing(
+            [directory.path("f/a.json"), directory.path("f")],
+            SourceSelection(),
+            SourceOpener(),
+            Interruption(),
+            known: { files in
+                asked.append(files.map { URL(filePath: $0.name).lastPathComponent })
+                known = files.map { $0.name.hasSuffix("b.json") ? $0 : nil }
+                known[3]?.isCompressed = true
+                return known
+            },
+            { _ in }
+        )
+        #expect(asked == [["a.json", "B.json", "a.json", "b.json", "c.ndjson.gz"]])
+        #expect(listing.sources.map(\.isCompressed) == [false, false, true, false])
+    }
+
     @Test func aFileOfAFolderThatIsAlsoGivenByItselfIsOneSource() throws {
         #expect(try list(["f/b.json", "f"]) == ["f/b.json", "f/B.json", "f/a.json", "f/sub/c.ndjson.gz"])
     }

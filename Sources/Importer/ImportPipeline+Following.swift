@@ -71,9 +71,11 @@ extension ImportPipeline {
         }
         try job.check()
         try runOptions.check()
+        var selection = SourceSelection(job)
+        selection.takesRotated = true
         return try FollowedSources(
             arguments,
-            SourceSelection(job),
+            selection,
             encoding: job.encoding,
             every: runOptions.commitInterval,
             opener,

@@ -398,9 +398,18 @@ public final class ImportPipeline: Sendable {
         defer { if destination.isLost { begunJob.withLock { $0 = nil } } }
         let report = try begun.go { try Self.phases($0, into: destination) }
         if let job = followed?.job { begunJob.withLock { $0 = job } }
-        var hasMore = false
-        if case .resume(_, _, true) = decision { hasMore = true }
-        return (Outcome(report: report, wasAlreadyFinished: false), hasMore)
+        return (Outcome(report: report, wasAlreadyFinished: false), mayHaveMore(decision))
+    }
+
+    /// True if sources may have been given beside those of a job that was resumed, or begun once more in place of what was begun.
+    private func mayHaveMore(_ decision: JobResolver.Decision) -> Bool {
+        switch decision {
+        case .resume(_, _, let hasMore): return hasMore
+        case .begin(let job, _, .some, nil):
+            guard case .sources = request else { return false }
+            return !runOptions.restart && !job.takesChunks && job.options.mirror == nil
+        case .begin, .nothing: return false
+        }
     }
 
     /// - Throws: `ImportError` with `.usage` when there is nothing more to run.

@@ -241,6 +241,44 @@ struct FollowTests {
     // MARK: What becomes of files
 
     /// What is written before and after its file has another name comes in, whatever that is.
+    /// What a log has grown by before it was rotated is not lost, though nothing followed it then.
+    @Test func aLogThatIsRotatedWhileTheImportIsDownGoesOn() throws {
+        try append(lines(1...2), to: "app.ndjson")
+        let child = try follow()
+        try waitFor("1 2", of: child)
+        #expect(stop(child).ending == .exit(130))
+        try append(lines(3...4), to: "app.ndjson")
+        try rename("app.ndjson", "app.ndjson.1")
+        try append(lines(5...5), to: "app.ndjson")
+        try append(lines(8...8), to: "notes.1")
+        let next = try follow()
+        try waitFor("1 2 3 4 5", of: next)
+        try append(lines(6...6), to: "app.ndjson")
+        try waitFor("1 2 3 4 5 6", of: next)
+        #expect(stop(next).ending == .exit(130))
+    }
+
+    /// An import that was killed before it had committed anything is begun once more, as far as it was to go; then comes the rest.
+    @Test func whatIsBegunOnceMoreGoesOn() throws {
+        try append(lines(1...1), to: "app.ndjson")
+        let first = try follow()
+        try waitFor("1", of: first)
+        #expect(stop(first).ending == .exit(130))
+        // The job of a run that was killed before its first commit.
+        try append(lines(2...3), to: "app.ndjson")
+        let killed = try follow("--chunk-size", "4K")
+        usleep(30_000)
+        killed.signal(SIGKILL)
+        _ = killed.wait()
+        try append("{\"id\":", to: "app.ndjson")
+        try append(lines(9...9), to: "web.ndjson")
+        let next = try follow()
+        try waitFor("1 2 3 9", of: next)
+        try append("4}\n", to: "app.ndjson")
+        try waitFor("1 2 3 4 9", of: next)
+        #expect(stop(next).ending == .exit(130))
+    }
+
     @Test func rotationLosesNothing() throws {
         try append(lines(1...2), to: "app.ndjson")
         let child = try follow()

@@ -19,8 +19,9 @@ extension JobResolver {
         }
     }
 
-    /// The files that are as they were when they were imported: they need not be looked into. Nil for others, and where an archive had
-    /// several members.
+    /// The files that are as they were when they were imported, so that they need not be looked into.
+    ///
+    /// Nil for others, and where an archive had several members.
     ///
     /// - Parameter jobs: gets the newest jobs with one of the files.
     func untouched(_ files: [SourceDescription], _ jobs: inout [StoredJob]) throws -> [SourceDescription?]? {

@@ -42,7 +42,7 @@ extension JobResolver {
             return JobPlanner(options: job.options, opener: opener, interruption: interruption, announce: announce)
         }
         func now() throws -> [SourceDescription] {
-            try planner { _ in }.list(arguments).sources.named(as: job.sources.map(\.description))
+            try planner { _ in }.list(arguments).sources.given(as: job.sources.map(\.description))
         }
         let hasGrown = isCompressed ? (try? now()).map(job.hasBegun) ?? false : false
         guard try hasGrown || marker.recordOrdinal == 0 || job.state == .failed && job.id == journal.lastJob()?.id
@@ -82,7 +82,8 @@ extension JobResolver {
         let isPart = job.sources.contains { $0.description.earlier != nil || $0.description.replaces != nil }
         // What the job left out as it was in already stays left out.
         let known =
-            try isPart || sources.contains { !($0.key.map(own.contains) ?? false) } ? resolver.knownSources(sources) : nil
+            try isPart || sources.contains { !($0.key.map(own.contains) ?? false) }
+            ? resolver.knownSources(sources) : nil
         return try resolver.begin(
             sources,
             given: job.given,

@@ -371,7 +371,9 @@ package struct KnownSources {
 
     private mutating func meet(_ before: Known) {
         if before.found.job.id > job?.id ?? 0 { job = before.job }
-        for name in before.found.job.sources[before.index].entities where !entities.contains(name) { entities.append(name) }
+        for name in before.found.job.sources[before.index].entities where !entities.contains(name) {
+            entities.append(name)
+        }
     }
 
     private mutating func pass(_ index: Int, _ before: Known) {

@@ -167,26 +167,27 @@ extension [SourceDescription] {
 }
 
 extension [SourceDescription] {
-    /// The same sources, with the names by which their files were given before.
-    package func named(as given: [SourceDescription]) -> [SourceDescription] {
-        var names: [String: String] = [:]
-        for source in given {
+    /// The same sources, with the names by which their files were given before, and no longer than they were then.
+    package func given(as before: [SourceDescription]) -> [SourceDescription] {
+        var known: [BytewiseString: (name: String, end: Int64?)] = [:]
+        for source in before {
             guard let path = source.path else { continue }
             let end = source.member.map { ":\($0)" } ?? ""
-            names[path] = source.name.hasSuffix(end) ? String(source.name.dropLast(end.count)) : source.name
+            let name = source.name.hasSuffix(end) ? String(source.name.dropLast(end.count)) : source.name
+            known[BytewiseString(path)] = (name, source.end)
         }
         return map { source in
-            guard let name = source.path.flatMap({ names[$0] }) else { return source }
-            var named = source
-            named.name = source.member.map { "\(name):\($0)" } ?? name
-            return named
+            guard let (name, end) = source.path.flatMap({ known[BytewiseString($0)] }) else { return source }
+            var given = source
+            given.name = source.member.map { "\(name):\($0)" } ?? name
+            given.end = end
+            return given
         }
     }
 
     /// The paths of their files, each once.
     package var files: [String] {
-        reduce(into: []) { files, source in
-            if let path = source.path, !files.contains(path) { files.append(path) }
-        }
+        var seen: Set<BytewiseString> = []
+        return compactMap(\.path).filter { seen.insert(BytewiseString($0)).inserted }
     }
 }

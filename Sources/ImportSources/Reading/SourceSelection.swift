@@ -2,6 +2,8 @@
 package struct SourceSelection: Sendable, Hashable {
     private let included: [GlobPattern]?
     private let excluded: [GlobPattern]
+    /// True if files are sources, too, under the names that they get when they are rotated.
+    package var takesRotated = false
 
     /// - Parameters:
     ///   - include: globs of the files that are sources; nil for the names of data files.
@@ -23,15 +25,30 @@ package struct SourceSelection: Sendable, Hashable {
 
     /// True if a file's name says that it has JSON.
     package static func isDataFile(_ path: String) -> Bool {
-        let name = path.asciiLowercased
-        let plain = compressionSuffixes.first { name.hasSuffix($0) }.map { name.dropLast($0.count) } ?? name[...]
-        return dataSuffixes.contains { plain.hasSuffix($0) }
+        let name = withoutCompression(path.asciiLowercased)
+        return dataSuffixes.contains { name.hasSuffix($0) }
+    }
+
+    private static func withoutCompression(_ name: String) -> Substring {
+        compressionSuffixes.first { name.hasSuffix($0) }.map { name.dropLast($0.count) } ?? name[...]
+    }
+
+    /// What a file was called before it was rotated: without the number or the date behind its name, as `app.log.1` and
+    /// `app.log-20261129.gz` have.
+    private static func unrotated(_ path: String) -> String {
+        var name = withoutCompression(path)
+        while let last = name.last, last == "-" || last.isASCII && last.isNumber { name.removeLast() }
+        if name.hasSuffix(".") { name.removeLast() }
+        return String(name)
     }
 
     /// True if a file at a path below a folder is a source.
     package func takes(file path: String) -> Bool {
-        (included.map { $0.contains { $0.matches(path: path) } } ?? (Self.isDataFile(path) && !Self.isHidden(path)))
-            && allows(path)
+        (isMeant(path) || takesRotated && isMeant(Self.unrotated(path))) && allows(path)
+    }
+
+    private func isMeant(_ path: String) -> Bool {
+        included.map { $0.contains { $0.matches(path: path) } } ?? (Self.isDataFile(path) && !Self.isHidden(path))
     }
 
     /// True if a file that a pattern matches is a source; what data files are called is no matter then.

@@ -6,7 +6,9 @@ import Testing
 
 /// What the bookkeeping keeps of a source is read as any JSON would be, or left to a decoder.
 struct SourceDescriptionTests {
-    private static let names = ["a.json", "dir/\u{E9}\u{1F389}.ndjson", "a \"b\".json", "tab\t.json", "back\\slash", ""]
+    private static let names = [
+        "a.json", "dir/\u{E9}\u{1F389}.ndjson", "a \"b\".json", "tab\t.json", "back\\slash", "",
+    ]
 
     private func decoded(_ text: String) -> SourceDescription? {
         try? JSONDecoder().decode(SourceDescription.self, from: Data(text.utf8))

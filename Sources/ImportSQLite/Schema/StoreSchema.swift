@@ -102,7 +102,7 @@ package enum StoreSchema {
     }
 
     /// True if an import has made a table and it never had a row, nor got an index or a trigger from anybody else.
-    static func isStillEmpty(_ table: String, _ database: Database) throws -> Bool {
+    package static func isStillEmpty(_ table: String, _ database: Database) throws -> Bool {
         guard try hasMade(table, database), try !BookkeepingSchema.hasRows(table, database) else {
             return false
         }

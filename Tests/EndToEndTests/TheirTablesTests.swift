@@ -161,6 +161,34 @@ struct TheirTablesTests {
         #expect(try runImporter("infer", source, "--into", "postgresql://localhost/none").ending == .exit(64))
     }
 
+    /// A folder with a file for each table: the names say where the records go, however like each other these are.
+    @Test func putsSourcesIntoTheTablesOfTheirNames() throws {
+        try StoreContent.execute(
+            store,
+            "CREATE TABLE team (id TEXT PRIMARY KEY, name TEXT); CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT, team TEXT)"
+        )
+        let folder = directory.path("league")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        func write(_ name: String, _ text: String) throws { _ = try directory.write(text, to: "league/\(name).json") }
+        try write("player", #"[{"id": 1, "name": "Ada", "team": "a"}, {"id": 2, "name": "Grace", "team": "b"}]"#)
+        try write("team", #"[{"id": "a", "name": "Analysts"}, {"id": "b", "name": "Compilers"}]"#)
+        try write("stadium", #"[{"id": 7, "name": "Oval"}]"#)
+        let content = """
+            SELECT (SELECT group_concat(id || name || team, ' ') FROM player) || '; ' ||
+                (SELECT group_concat(id || name, ' ') FROM team) || '; ' || (SELECT group_concat(id || name, ' ') FROM stadium)
+            """
+        func night(_ expected: String) throws {
+            let result = try runImporter("import", folder, "--into", store)
+            #expect(result.ending == .exit(0), "\(result.errorText)")
+            #expect(try StoreContent.query(store, content) == expected)
+        }
+        try night("1Adaa 2Graceb; aAnalysts bCompilers; 7Oval")
+        try write("team", #"[{"id": "a", "name": "Analysts"}, {"id": "b", "name": "Bugs"}]"#)
+        try night("1Adaa 2Graceb; aAnalysts bBugs; 7Oval")
+        let inferred = try runImporter("infer", folder, "--into", store)
+        #expect(inferred.errorText.contains("team: id: TEXT: string"), "\(inferred.errorText)")
+    }
+
     @Test func countsASecondKeyForAColumn() throws {
         try StoreContent.execute(store, "CREATE TABLE t (id INTEGER PRIMARY KEY, kind TEXT)")
         let record = #"{"id": 1, "Kind": "far", "kind": "near"}"#

@@ -57,7 +57,8 @@ extension JobPlanner {
         func other(_ kind: SourceKinds.Kind) -> String? {
             entities.first { others[$0.asciiLowercased]?.areLike(kind) ?? false }
         }
-        var kinds = SourceKinds(of: looks.map(\.records))
+        let tables = try asked.isEmpty ? tables(of: sources) : []
+        var kinds = SourceKinds(of: looks.map(\.records), tables: tables)
         var names = KindNames(of: kinds, looks.map(\.description), other: other)
         if asked.isEmpty {
             stored = try known(
@@ -65,7 +66,7 @@ extension JobPlanner {
             )
             if !stored.isEmpty {
                 try compare(&looks, kinds, names, stored)
-                kinds = SourceKinds(of: looks.map(\.records))
+                kinds = SourceKinds(of: looks.map(\.records), tables: tables)
                 names = KindNames(of: kinds, looks.map(\.description), other: other) {
                     stored[$0.asciiLowercased]?.areLike($1) ?? false
                 }
@@ -311,6 +312,12 @@ extension JobPlanner {
                 try check(looks[source], known)
             }
         }
+    }
+
+    /// By source, the table that has its name and that no import has made; nil for none.
+    private func tables(of sources: [SourceDescription]) throws -> [String?] {
+        let tables = Set(try theirTables().map(\.asciiLowercased))
+        return sources.map { entity(of: $0).flatMap { tables.contains($0.asciiLowercased) ? $0 : nil } }
     }
 
     /// The sources of each entity.

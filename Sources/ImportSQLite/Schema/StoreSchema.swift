@@ -126,6 +126,12 @@ package enum StoreSchema {
         return try database.hasTable("_import_entity") && Bool.fetchOne(database, sql: sql, arguments: [table]) ?? false
     }
 
+    /// The tables that no import has made.
+    package static func theirTables(_ database: Database) throws -> [String] {
+        try String.fetchAll(database, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
+            .filter { try !hasMade($0, database) }
+    }
+
     /// True if something has this name, or is to have it again.
     package static func isTaken(_ name: String, _ database: Database) throws -> Bool {
         let isThere = try Bool.fetchOne(

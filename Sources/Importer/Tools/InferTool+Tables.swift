@@ -5,6 +5,13 @@ import ImportSQLite
 import ImportSources
 
 extension InferTool {
+    /// The tables of a store that no import has made.
+    func theirTables(in store: String) throws -> [String] {
+        let opened = try ReadOnlyStore(store)
+        defer { opened.close() }
+        return try opened.read(StoreSchema.theirTables)
+    }
+
     /// The model that an import into the tables of a store would have, and what it follows from.
     func model(
         _ inference: InferenceWorkers,

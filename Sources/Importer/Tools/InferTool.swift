@@ -17,12 +17,13 @@ struct InferTool {
         try job.check()
         try run.check()
         // Where there is no store, that is known before anything is read.
-        if let store { try ReadOnlyStore(store).close() }
+        if let store { _ = try theirTables(in: store) }
         try ImportError.checkDescriptors(24 + 2 * run.workers, "to read with \(.workers, "\(run.workers)")")
         progress.update { $0.phase = .inferring }
-        let planner = JobPlanner(options: job, opener: opener, interruption: interruption) { [progress] text in
+        var planner = JobPlanner(options: job, opener: opener, interruption: interruption) { [progress] text in
             progress.update { $0.messages.append(text) }
         }
+        if let store { planner.theirTables = { try theirTables(in: store) } }
         if let chunks = try ChunkSource.open(arguments) {
             let sources = try planner.plan(chunks)
             return try infer(sources, removesChunks: false) { put in

@@ -159,6 +159,15 @@ struct TheirTablesTests {
         for store in [store, other] { #expect(try StoreContent.query(store, content) == expected) }
         #expect(try runImporter("infer", source, "--into", directory.path("none.sqlite")).ending == .exit(66))
         #expect(try runImporter("infer", source, "--into", "postgresql://localhost/none").ending == .exit(64))
+        try StoreContent.execute(
+            store,
+            "CREATE TABLE w (id PRIMARY KEY) WITHOUT ROWID; CREATE VIEW v AS SELECT * FROM w"
+        )
+        for (entity, exit) in [("w", Int32(65)), ("v", 64)] {
+            for command in ["infer", "import"] {
+                #expect(try runImporter(command, source, "--into", store, "--entity", entity).ending == .exit(exit))
+            }
+        }
     }
 
     /// A folder with a file for each table: the names say where the records go, however like each other these are.

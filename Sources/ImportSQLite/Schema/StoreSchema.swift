@@ -254,7 +254,7 @@ package enum StoreSchema {
     }
 
     /// Rows are distinguished, and undone, by their row ids.
-    private static func checkRowIDs(of table: StoredTable, store: String) throws {
+    package static func checkRowIDs(of table: StoredTable, store: String) throws {
         let isHidden = table.column("rowid") != nil
         guard isHidden || !table.hasRowID else { return }
         throw ImportError(

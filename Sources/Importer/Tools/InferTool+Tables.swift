@@ -23,7 +23,11 @@ extension InferTool {
         return try opened.read { database in
             var stored: [String: ExistingEntity] = [:]
             for name in Set(sources.flatMap(\.entities)) {
+                try StoreSchema.checkThatTables([name], areFreeIn: database, store: store)
                 stored[name] = try StoredEntities.continued(name, database)
+            }
+            for table in stored.values.map(\.entity.table) {
+                try StoreSchema.checkRowIDs(of: StoredTable(table, database), store: store)
             }
             let inferred = try inference.model(continuing: stored) { name in
                 guard try StoreSchema.isTaken(name, database) else { return false }

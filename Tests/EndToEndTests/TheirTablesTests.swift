@@ -181,9 +181,10 @@ struct TheirTablesTests {
         func write(_ name: String, _ text: String) throws { _ = try directory.write(text, to: "league/\(name).json") }
         try write("player", #"[{"id": 1, "name": "Ada", "team": "a"}, {"id": 2, "name": "Grace", "team": "b"}]"#)
         try write("team", #"[{"id": "a", "name": "Analysts"}, {"id": "b", "name": "Compilers"}]"#)
+        try write("player-2024-01-31", #"[{"id": 3, "name": "Alan", "team": "a"}]"#)
         try write("stadium", #"[{"id": 7, "name": "Oval"}]"#)
         let content = """
-            SELECT (SELECT group_concat(id || name || team, ' ') FROM player) || '; ' ||
+            SELECT (SELECT group_concat(id || name || team, ' ') FROM (SELECT * FROM player ORDER BY id)) || '; ' ||
                 (SELECT group_concat(id || name, ' ') FROM team) || '; ' || (SELECT group_concat(id || name, ' ') FROM stadium)
             """
         func night(_ expected: String) throws {
@@ -191,9 +192,9 @@ struct TheirTablesTests {
             #expect(result.ending == .exit(0), "\(result.errorText)")
             #expect(try StoreContent.query(store, content) == expected)
         }
-        try night("1Adaa 2Graceb; aAnalysts bCompilers; 7Oval")
+        try night("1Adaa 2Graceb 3Alana; aAnalysts bCompilers; 7Oval")
         try write("team", #"[{"id": "a", "name": "Analysts"}, {"id": "b", "name": "Bugs"}]"#)
-        try night("1Adaa 2Graceb; aAnalysts bBugs; 7Oval")
+        try night("1Adaa 2Graceb 3Alana; aAnalysts bBugs; 7Oval")
         let inferred = try runImporter("infer", folder, "--into", store)
         #expect(inferred.errorText.contains("team: id: TEXT: string"), "\(inferred.errorText)")
     }

@@ -315,9 +315,15 @@ extension JobPlanner {
     }
 
     /// By source, the table that has its name and that no import has made; nil for none.
+    ///
+    /// Where there are several sources, a date or a number may be after the name.
     private func tables(of sources: [SourceDescription]) throws -> [String?] {
         let tables = Set(try theirTables().map(\.asciiLowercased))
-        return sources.map { entity(of: $0).flatMap { tables.contains($0.asciiLowercased) ? $0 : nil } }
+        return sources.map { source in
+            guard let name = entity(of: source) else { return nil }
+            let beginning = sources.count > 1 ? SourceNames.commonBeginning(of: [name]) : nil
+            return [name, beginning ?? name].first { tables.contains($0.asciiLowercased) }
+        }
     }
 
     /// The sources of each entity.

@@ -57,15 +57,18 @@ extension ImportPipeline {
 
     /// Infers a model from all records of `sources`, without importing them; blocks the calling thread.
     ///
+    /// - Parameter store: a SQLite store whose tables the model is for; nil for new tables.
     /// - Throws: `ImportError`, also when a source is incomplete or is not JSON to its end.
     public static func infer(
         sources: [any FileLocation],
+        into store: (any FileLocation)? = nil,
         job: JobOptions,
         run: RunOptions,
         progress: ImportProgress,
         interruption: Interruption
     ) throws -> InferredModel {
         let tool = InferTool(
+            store: store?.filePath,
             job: job,
             run: run,
             opener: SourceOpener(),
@@ -79,9 +82,11 @@ extension ImportPipeline {
     ///
     /// Cancelling the task interrupts the inference.
     ///
+    /// - Parameter store: a SQLite store whose tables the model is for; nil for new tables.
     /// - Throws: `ImportError`, also when a source is incomplete or is not JSON to its end.
     public static func infer(
         sources: [any FileLocation],
+        into store: (any FileLocation)? = nil,
         job: JobOptions = JobOptions(),
         run: RunOptions = RunOptions(),
         progress: ImportProgress = ImportProgress(),
@@ -89,7 +94,14 @@ extension ImportPipeline {
     ) async throws -> InferredModel {
         let interruption = interruption.child()
         return try await SystemThread.run(to: "infer a model", interruption) {
-            try infer(sources: sources, job: job, run: run, progress: progress, interruption: interruption)
+            try infer(
+                sources: sources,
+                into: store,
+                job: job,
+                run: run,
+                progress: progress,
+                interruption: interruption
+            )
         }
     }
 }

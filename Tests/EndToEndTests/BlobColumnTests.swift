@@ -37,6 +37,12 @@ struct BlobColumnTests {
     @Test(arguments: [
         // Nothing is there: what all texts are decides.
         ([], [uuid, "{\(uuid)}", uuid.uppercased()], "\(bytes) \(bytes) \(bytes)", "UUIDs"),
+        // 32 digits are a UUID by its version and variant.
+        ([], [bytes.lowercased(), bytes, uuid], "\(bytes) \(bytes) \(bytes)", "UUIDs"),
+        (
+            [], [bytes, "D41D8CD98F00B204E9800998ECF8427E"], hex(bytes) + " " + hex("D41D8CD98F00B204E9800998ECF8427E"),
+            "of its texts"
+        ),
         ([], [uuid, "abc"], "\(hex(uuid)) 616263", "of its texts"),
         ([], ["user", "users"], "75736572 7573657273", "of its texts"),
         ([], ["user"], "75736572", "of its texts"),
@@ -47,6 +53,12 @@ struct BlobColumnTests {
         ([], ["AAEC", "_w=="], "000102 FF", "base64url"), ([], ["AAECAwQF\nBgc="], "0001020304050607", "base64"),
         // What is there decides first.
         (["x'00ff00ff00ff00ff00ff00ff00ff00ff'"], [uuid], bytes, "UUIDs"),
+        (
+            ["x'00ff00ff00ff00ff00ff00ff00ff00ff'"], ["d41d8cd98f00b204e9800998ecf8427e"],
+            "D41D8CD98F00B204E9800998ECF8427E",
+            "UUIDs"
+        ),
+        (["CAST('\(bytes)' AS BLOB)"], [bytes], hex(bytes), "of its texts"),
         (["CAST('\(uuid)' AS BLOB)"], [uuid], hex(uuid), "of its texts"), (["x'00ff10'"], ["user"], "BAC7AB", "base64"),
         (["CAST('users' AS BLOB)"], ["user"], "75736572", "of its texts"),
         (["'users'"], ["user"], "75736572", "of its texts"),

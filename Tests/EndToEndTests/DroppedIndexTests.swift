@@ -50,6 +50,28 @@ struct DroppedIndexTests {
         #expect(results.count == 1)
     }
 
+    /// GRDB takes another text for another schema, and may erase the database.
+    @Test func keepsTheTextsOfAMigrationsIndexes() throws {
+        let store = try TemporaryDirectory()
+        let path = store.path("app.sqlite")
+        try StoreContent.execute(
+            path,
+            #"""
+            CREATE TABLE "thing" ("id" INTEGER PRIMARY KEY, "name" TEXT COLLATE NOCASE, "born" DATETIME);
+            CREATE INDEX "thing_on_born" ON "thing"("born" DESC, "name");
+            CREATE UNIQUE INDEX "thing_on_name" ON "thing"("name");
+            CREATE INDEX "thing_exact" ON "thing"("name" COLLATE BINARY)
+            """#
+        )
+        let schema =
+            "SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_master WHERE tbl_name = 'thing' ORDER BY name)"
+        let before = try StoreContent.query(path, schema)
+        let source = try store.write(#"[{"id": 1, "name": "Ada", "born": "1815-12-10T00:00:00Z"}]"#, to: "thing.json")
+        #expect(try runImporter("import", source, "--into", path).ending == .exit(0))
+        #expect(try StoreContent.query(path, schema) == before)
+        #expect(try StoreContent.query(path, "SELECT name FROM thing WHERE name = 'ADA'") == "Ada")
+    }
+
     /// A key that is part of the table, and one that compares texts in a way of its own, are looked up row by row.
     @Test(arguments: [
         "CREATE TABLE thing (key TEXT, part INTEGER, needed TEXT, count INTEGER, note TEXT, mine TEXT, UNIQUE (key, part));",

@@ -123,6 +123,82 @@ struct TheirTablesTests {
         #expect(try night(record, ["--lossless", "--again"], exit: 65).outputText.contains("rejected  1"))
     }
 
+    /// What `infer --into` prints is what an import decides, and says why.
+    @Test func infersTheModelOfATable() throws {
+        let made = """
+            CREATE TABLE t (id INTEGER PRIMARY KEY, at DATETIME, country_code TEXT, u BLOB, x);
+            INSERT INTO t (id, at) VALUES (1, 1577836800)
+            """
+        let other = directory.path("other.sqlite")
+        for store in [store, other] { try StoreContent.execute(store, made) }
+        let records = """
+            {"ID": 1, "at": "2020-01-01T00:00:02Z", "countryCode": 47, "u": "61f0c404-5cb3-11e7-907b-a6006ad3dba0", "x": 1.5, "y": 1}
+            {"ID": 2, "at": "2020-01-01T00:00:03Z", "countryCode": 46, "u": "61f0c404-5cb3-11e7-907b-a6006ad3dba1", "x": [1]}
+            """
+        let source = try directory.write(records, to: "t.ndjson")
+        let before = try Data(contentsOf: URL(filePath: store))
+        let inferred = try runImporter("infer", source, "--into", store, "--entity", "t")
+        #expect(inferred.ending == .exit(0), "\(inferred.errorText)")
+        #expect(try Data(contentsOf: URL(filePath: store)) == before)
+        for line in [
+            "t: id: INTEGER: integer64\n", "t: at: DATETIME: date as unix, as its rows are\n",
+            "t: country_code: TEXT: string\n", "t: u: BLOB: binary of uuid, and no rows to look at\n",
+            "t: x: no declared type: binary of any\n", "t: keys without a column are left out: y",
+            "t: id is the primary key",
+        ] {
+            #expect(inferred.errorText.contains(line), "\(inferred.errorText)")
+        }
+        let model = try directory.write(inferred.output, to: "t.model.json")
+        try night(records)
+        let result = try runImporter("import", source, "--into", other, "--model", model)
+        #expect(result.ending == .exit(0), "\(result.errorText)")
+        let content =
+            "SELECT group_concat(id || ' ' || at || ' ' || country_code || ' ' || hex(u) || ' ' || x, ';') FROM t"
+        let expected =
+            "1 1577836802 47 61F0C4045CB311E7907BA6006AD3DBA0 1.5;2 1577836803 46 61F0C4045CB311E7907BA6006AD3DBA1 [1]"
+        for store in [store, other] { #expect(try StoreContent.query(store, content) == expected) }
+        #expect(try runImporter("infer", source, "--into", directory.path("none.sqlite")).ending == .exit(66))
+        #expect(try runImporter("infer", source, "--into", "postgresql://localhost/none").ending == .exit(64))
+        try StoreContent.execute(
+            store,
+            "CREATE TABLE w (id PRIMARY KEY) WITHOUT ROWID; CREATE VIEW v AS SELECT * FROM w"
+        )
+        for (entity, exit) in [("w", Int32(65)), ("v", 64)] {
+            for command in ["infer", "import"] {
+                #expect(try runImporter(command, source, "--into", store, "--entity", entity).ending == .exit(exit))
+            }
+        }
+    }
+
+    /// A folder with a file for each table: the names say where the records go, however like each other these are.
+    @Test func putsSourcesIntoTheTablesOfTheirNames() throws {
+        try StoreContent.execute(
+            store,
+            "CREATE TABLE team (id TEXT PRIMARY KEY, name TEXT); CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT, team TEXT)"
+        )
+        let folder = directory.path("league")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        func write(_ name: String, _ text: String) throws { _ = try directory.write(text, to: "league/\(name).json") }
+        try write("player", #"[{"id": 1, "name": "Ada", "team": "a"}, {"id": 2, "name": "Grace", "team": "b"}]"#)
+        try write("team", #"[{"id": "a", "name": "Analysts"}, {"id": "b", "name": "Compilers"}]"#)
+        try write("player-2024-01-31", #"[{"id": 3, "name": "Alan", "team": "a"}]"#)
+        try write("stadium", #"[{"id": 7, "name": "Oval"}]"#)
+        let content = """
+            SELECT (SELECT group_concat(id || name || team, ' ') FROM (SELECT * FROM player ORDER BY id)) || '; ' ||
+                (SELECT group_concat(id || name, ' ') FROM team) || '; ' || (SELECT group_concat(id || name, ' ') FROM stadium)
+            """
+        func night(_ expected: String) throws {
+            let result = try runImporter("import", folder, "--into", store)
+            #expect(result.ending == .exit(0), "\(result.errorText)")
+            #expect(try StoreContent.query(store, content) == expected)
+        }
+        try night("1Adaa 2Graceb 3Alana; aAnalysts bCompilers; 7Oval")
+        try write("team", #"[{"id": "a", "name": "Analysts"}, {"id": "b", "name": "Bugs"}]"#)
+        try night("1Adaa 2Graceb 3Alana; aAnalysts bBugs; 7Oval")
+        let inferred = try runImporter("infer", folder, "--into", store)
+        #expect(inferred.errorText.contains("team: id: TEXT: string"), "\(inferred.errorText)")
+    }
+
     @Test func countsASecondKeyForAColumn() throws {
         try StoreContent.execute(store, "CREATE TABLE t (id INTEGER PRIMARY KEY, kind TEXT)")
         let record = #"{"id": 1, "Kind": "far", "kind": "near"}"#

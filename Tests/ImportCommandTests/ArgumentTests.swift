@@ -151,6 +151,8 @@ struct ArgumentTests {
         #expect(command.output.progress.progress == .json)
         #expect(command.output.report == "r")
         #expect(command.output.json)
+        #expect(try parse(InferSubcommand.self, "infer a --into s").into == "s")
+        #expect(try parse(InferSubcommand.self, "infer a").into == nil)
     }
 
     @Test func resumeTakesRunOptionsOnly() throws {
@@ -169,7 +171,8 @@ struct ArgumentTests {
             "import a --into s --progress loud", "import a --into s --again --restart",
             "import a --into s --dry-run --report r", "import a --into s --report -", "resume s --report -",
             "import a --into s --durability much",
-            "split a", "split a --to d --max-depth 0", "infer", "infer a --workers 0", "status", "verify", "rejects",
+            "split a", "split a --to d --max-depth 0", "infer", "infer a --workers 0",
+            "infer a --into postgresql://h/d", "status", "verify", "rejects",
             "resume", "status s --nope", "verify a b", "watch", "watch s --sort a,,b", "watch s --sort :desc",
             "watch s --json --entity people", "watch s --json --sort id",
         ])

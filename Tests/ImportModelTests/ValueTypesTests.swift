@@ -123,13 +123,14 @@ struct ValueTypesTests {
         let bytes = (0..<16).map { UInt8($0 * 17) }
         for spelling in [
             "00112233-4455-6677-8899-aabbccddeeff", "{00112233-4455-6677-8899-AABBCCDDEEFF}",
-            "ABEiM0RVZneImaq7zN3u/w==",
+            "ABEiM0RVZneImaq7zN3u/w==", "00112233445566778899aabbccddeeff", "00112233445566778899AABBCCDDEEFF",
         ] {
             #expect(try coerce("\"\(spelling)\"", to: uuid).outcome == .blob(bytes))
             #expect(try coerce("\"\(spelling)\"", to: text).outcome == .blob(Array(spelling.utf8)))
         }
         #expect(uuid.text(ofBinary: bytes) == "00112233-4455-6677-8899-aabbccddeeff")
         #expect(uuid.text(ofBinary: bytes.dropLast()) == nil)
+        #expect(try coerce(#""00112233445566778899aabbccddeefg""#, to: uuid).outcome == .error(.wrongForm))
         #expect(try coerce(#""AAEC""#, to: uuid).outcome == .error(.wrongForm))
         #expect(try coerce(#""Z\u00fcrich""#, to: text).outcome == .blob(Array("Zürich".utf8)))
         #expect(text.text(ofBinary: Array("Zürich".utf8)) == "Zürich")

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ImportPostgreSQL
 import Importer
 
 /// Prints a model.
@@ -12,13 +13,25 @@ struct InferSubcommand: ParsableCommand {
             The model is inferred from all records and loses nothing: importing with it gives the same store as \
             importing without. It goes to standard output, notices to standard error.
 
+            With --into it is the model for the tables of a store, and the notices say what each column is declared as.
+
             EXAMPLES
               importer infer people.json > people.model.json
               importer import people.json --into people.sqlite --model people.model.json
+              importer infer tracks.json --into app.sqlite --entity Track
             """
     )
 
     @OptionGroup var sources: SourceArguments
+
+    @Option(
+        help: ArgumentHelp(
+            "The SQLite store whose tables the model is for.",
+            discussion: "Default: new tables.",
+            valueName: "store"
+        )
+    )
+    var into: String?
 
     @OptionGroup(title: "Job options") var shape: ShapeArguments
     @OptionGroup(title: "Job options") var inference: InferenceArguments
@@ -35,6 +48,7 @@ struct InferSubcommand: ParsableCommand {
 
     func validate() throws {
         try ShapeArguments.check(workers ?? 1, "--workers", in: 1...256)
+        if let into, PostgreSQLAddress.isOne(into) { throw ValidationError("--into of infer needs a SQLite store") }
     }
 
     func run() throws {
@@ -45,6 +59,7 @@ struct InferSubcommand: ParsableCommand {
         let model = try watch.perform {
             try ImportPipeline.infer(
                 sources: sources,
+                into: into,
                 job: job,
                 run: RunOptions(workers: RunArguments.workers(workers)),
                 progress: watch.progress,

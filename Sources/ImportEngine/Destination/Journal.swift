@@ -97,6 +97,9 @@ package protocol JournalReader {
     /// True if the store has a table of this name.
     func hasTable(_ name: String) throws -> Bool
 
+    /// The tables that no import has made, where sources may have their names.
+    func theirTables() throws -> [String]
+
     /// Makes sure that entities may have tables of these names.
     ///
     /// - Throws: `ImportError` with `.usage`, also where something else has one of the names.

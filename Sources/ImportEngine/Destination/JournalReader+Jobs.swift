@@ -5,6 +5,8 @@ import ImportSources
 extension JournalReader {
     package func hasJobs() throws -> Bool { try !jobs().isEmpty }
 
+    package func theirTables() throws -> [String] { [] }
+
     package func job(_ id: Int64) throws -> StoredJob? { try jobs().first { $0.id == id } }
 
     package func lastJob() throws -> StoredJob? { try jobs().last }

@@ -57,7 +57,8 @@ extension JobPlanner {
         func other(_ kind: SourceKinds.Kind) -> String? {
             entities.first { others[$0.asciiLowercased]?.areLike(kind) ?? false }
         }
-        var kinds = SourceKinds(of: looks.map(\.records))
+        let tables = try asked.isEmpty ? tables(of: sources) : []
+        var kinds = SourceKinds(of: looks.map(\.records), tables: tables)
         var names = KindNames(of: kinds, looks.map(\.description), other: other)
         if asked.isEmpty {
             stored = try known(
@@ -65,7 +66,7 @@ extension JobPlanner {
             )
             if !stored.isEmpty {
                 try compare(&looks, kinds, names, stored)
-                kinds = SourceKinds(of: looks.map(\.records))
+                kinds = SourceKinds(of: looks.map(\.records), tables: tables)
                 names = KindNames(of: kinds, looks.map(\.description), other: other) {
                     stored[$0.asciiLowercased]?.areLike($1) ?? false
                 }
@@ -310,6 +311,18 @@ extension JobPlanner {
                 looks[source] = try look(at: looks[source].description, known, looks[source].open)
                 try check(looks[source], known)
             }
+        }
+    }
+
+    /// By source, the table that has its name and that no import has made; nil for none.
+    ///
+    /// Where there are several sources, a date or a number may be after the name.
+    private func tables(of sources: [SourceDescription]) throws -> [String?] {
+        let tables = Set(try theirTables().map(\.asciiLowercased))
+        return sources.map { source in
+            guard let name = entity(of: source) else { return nil }
+            let beginning = sources.count > 1 ? SourceNames.commonBeginning(of: [name]) : nil
+            return [name, beginning ?? name].first { tables.contains($0.asciiLowercased) }
         }
     }
 

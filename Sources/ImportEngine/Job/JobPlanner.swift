@@ -11,6 +11,8 @@ package struct JobPlanner {
     package let interruption: Interruption
     /// Told what was found by itself, in words.
     package let announce: (MessageText) -> Void
+    /// The store's tables that no import has made.
+    package var theirTables: () throws -> [String] = { [] }
 
     package init(
         options: JobOptions,
@@ -26,7 +28,9 @@ package struct JobPlanner {
 
     /// The same, and nothing is said.
     var silent: JobPlanner {
-        JobPlanner(options: options, opener: opener, interruption: interruption) { _ in }
+        var planner = JobPlanner(options: options, opener: opener, interruption: interruption) { _ in }
+        planner.theirTables = theirTables
+        return planner
     }
 
     /// What was planned, with the stream of standard input as far as it was read.

@@ -39,7 +39,14 @@ extension JobResolver {
         let marker = try journal.marker(of: job)
         func planner(_ announce: @escaping (MessageText) -> Void) -> JobPlanner {
             let (opener, interruption) = (self.planner.opener, self.planner.interruption)
-            return JobPlanner(options: job.options, opener: opener, interruption: interruption, announce: announce)
+            var planner = JobPlanner(
+                options: job.options,
+                opener: opener,
+                interruption: interruption,
+                announce: announce
+            )
+            planner.theirTables = self.planner.theirTables
+            return planner
         }
         func now() throws -> [SourceDescription] {
             try planner { _ in }.list(arguments).sources.given(as: job.sources.map(\.description))

@@ -54,6 +54,8 @@ package struct JobResolver {
         self.store = store
         self.options = options
         self.run = run
+        var planner = planner
+        planner.theirTables = journal.theirTables
         self.planner = planner
         self.chunksBase = chunksBase
         self.isPlanning = isPlanning

@@ -25,9 +25,10 @@ package enum BinaryFormat: String, Sendable, CaseIterable {
     /// The names that a model may give.
     static let names = allCases.filter { $0 != .either }.map(\.rawValue)
 
-    /// True if all of a text certainly has the format: base64 with its padding, and no white space but line breaks; a UUID.
+    /// True if all of a text certainly has the format: base64 with its padding, and no white space but line breaks; a UUID, also one
+    /// of 32 digits.
     package func isWhole(_ text: ByteView) -> Bool {
-        guard self != .uuid else { return UUIDText(text) != nil }
+        guard self != .uuid else { return UUIDText(text) != nil || UUIDText.isUndashed(text) }
         var (bytes, notes, breaks) = ([UInt8](), CoercionNotes(), 0)
         for index in 0..<text.count {
             if text[index] == 0x20 || text[index] == 0x09 { return false }
@@ -47,11 +48,14 @@ package enum BinaryFormat: String, Sendable, CaseIterable {
                 ?? Base64Text.decode(text, self, to: &output, notes: &notes)
         case .text, .any, .decimal, .numeric: output.append(contentsOf: text.buffer)
         case .uuid:
-            guard let uuid = UUIDText(text) else {
+            if let uuid = UUIDText(text) {
+                uuid.appendBytes(to: &output)
+            } else if text.count == 32 {
+                return HexadecimalText.digits(of: text, from: 0, to: &output)
+            } else {
                 let bytes = Base64Text.decode(text, .either, to: &output, notes: &notes)
                 return bytes?.count == 16 ? bytes : nil
             }
-            uuid.appendBytes(to: &output)
         }
         return start..<output.count
     }

@@ -7,8 +7,17 @@ enum HexadecimalText {
         guard text.count >= 2, text.count % 2 == 0, text[0] == UInt8(ascii: "\\"), text[1] == UInt8(ascii: "x") else {
             return nil
         }
+        return digits(of: text, from: 2, to: &output)
+    }
+
+    /// Appends the bytes that the digits of `text` represent, two each.
+    ///
+    /// - Parameter first: where they begin.
+    /// - Returns: where they are in `output`; nil if something is not a digit, or one has no other.
+    static func digits(of text: ByteView, from first: Int, to output: inout [UInt8]) -> Range<Int>? {
+        guard text.count % 2 == first % 2 else { return nil }
         let start = output.count
-        for index in stride(from: 2, to: text.count, by: 2) {
+        for index in stride(from: first, to: text.count, by: 2) {
             guard let high = hexadecimalDigit(text[index]), let low = hexadecimalDigit(text[index + 1]) else {
                 output.removeLast(output.count - start)
                 return nil

@@ -4,6 +4,8 @@ package struct ColumnSample: Sendable {
 
     package init(_ values: [CoercedJSON]) { self.values = values }
 
+    package var isEmpty: Bool { values.isEmpty }
+
     /// Texts and BLOBs as bytes, without those that are empty.
     package var bytes: [[UInt8]] {
         values.compactMap { value in

@@ -46,17 +46,11 @@ extension SQLiteJournalReader {
         }
     }
 
-    package func forEachJob(
-        withOneOf sources: [SourceDescription],
-        _ body: (StoredJob) throws -> Bool
-    ) throws {
+    package func forEachJob(withOneOf sources: [SourceDescription], _ body: (StoredJob) throws -> Bool) throws {
         try forEachJob(readIfThere { try StoredJob.numbers(withOneOf: sources, $0) } ?? [], body)
     }
 
-    package func forEachJob(
-        beginningAsOneOf hashes: Set<String>,
-        _ body: (StoredJob) throws -> Bool
-    ) throws {
+    package func forEachJob(beginningAsOneOf hashes: Set<String>, _ body: (StoredJob) throws -> Bool) throws {
         try forEachJob(readIfThere { try StoredJob.numbers(beginningAsOneOf: hashes, $0) } ?? [], body)
     }
 
@@ -90,11 +84,8 @@ extension SQLiteJournalReader {
                 ranges: try HashedRange.committed($0, job: job.id, source: source, from: byte),
                 hasReachedLimit: try job.hasReachedLimit(ofSource: source, $0)
             )
-            committed.hasRows =
-                try $0.exists(
-                    "SELECT 1 FROM _import_chunk WHERE job = ? AND source = ? AND inserted > 0",
-                    [job.id, source]
-                )
+            let rows = "SELECT 1 FROM _import_chunk WHERE job = ? AND source = ? AND inserted > 0"
+            committed.hasRows = try $0.exists(rows, [job.id, source])
             return committed
         } ?? CommittedSource(ranges: [], hasReachedLimit: false)
     }
@@ -124,6 +115,8 @@ extension SQLiteJournalReader {
     package func leftFiles() throws -> [RecordedFile] { try readIfThere { try RecordedFile.left($0) } ?? [] }
 
     package func hasTable(_ name: String) throws -> Bool { try readIfThere { try $0.tableExists(name) } ?? false }
+
+    package func theirTables() throws -> [String] { try readIfThere(StoreSchema.theirTables) ?? [] }
 
     package func checkTables(_ names: [String]) throws {
         try StoreSchema.checkNames(ofTables: names)

@@ -31,9 +31,19 @@ enum DeferredIndexes {
                     index.columns.allSatisfy({ $0.collation == .binary })
                 else { continue }
             }
-            try keep(index, job: job, position: position, number: number, isIdentifier: index.isUnique, database)
+            let kept = try asDeclared(index, database)
+            try keep(kept, job: job, position: position, number: number, isIdentifier: index.isUnique, database)
             try database.execute(sql: "DROP INDEX \(index.name.quotedIdentifier)")
         }
+    }
+
+    /// The same index in fewer words, where it compares texts as its columns do; the table is empty.
+    private static func asDeclared(_ index: IndexDefinition, _ database: Database) throws -> IndexDefinition {
+        var short = index
+        for place in short.columns.indices { short.columns[place].collation = .declared }
+        try database.execute(sql: "DROP INDEX \(index.name.quotedIdentifier); \(short.statement)")
+        let made = IndexDefinition.all(of: try StoredTable(index.table, database)).first { $0.name == index.name }
+        return made?.columns.map(\.collation) == index.columns.map(\.collation) ? short : index
     }
 
     private static func keep(

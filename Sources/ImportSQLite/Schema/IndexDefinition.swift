@@ -8,12 +8,14 @@ package struct IndexDefinition {
         case binary = "BINARY"
         case noCase = "NOCASE"
         case rightTrim = "RTRIM"
+        /// That of its column.
+        case declared = ""
     }
 
     /// One of its columns.
     package struct Column {
         package let name: String
-        package let collation: Collation
+        package var collation: Collation
         let isDescending: Bool
     }
 
@@ -35,12 +37,13 @@ package struct IndexDefinition {
         }
     }
 
-    /// The statement that makes it.
+    /// The statement that makes it, spelled as GRDB does: its migrator compares texts.
     package var statement: String {
         let columns = columns.map {
-            "\($0.name.quotedIdentifier) COLLATE \($0.collation.rawValue)\($0.isDescending ? " DESC" : "")"
+            $0.name.quotedIdentifier + ($0.collation == .declared ? "" : " COLLATE \($0.collation.rawValue)")
+                + ($0.isDescending ? " DESC" : "")
         }
-        return "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(name.quotedIdentifier) ON \(table.quotedIdentifier) "
+        return "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(name.quotedIdentifier) ON \(table.quotedIdentifier)"
             + "(\(columns.joined(separator: ", ")))"
     }
 

@@ -102,7 +102,7 @@ package enum StoreSchema {
     }
 
     /// True if an import has made a table and it never had a row, nor got an index or a trigger from anybody else.
-    static func isStillEmpty(_ table: String, _ database: Database) throws -> Bool {
+    package static func isStillEmpty(_ table: String, _ database: Database) throws -> Bool {
         guard try hasMade(table, database), try !BookkeepingSchema.hasRows(table, database) else {
             return false
         }
@@ -124,6 +124,12 @@ package enum StoreSchema {
     static func hasMade(_ table: String, _ database: Database) throws -> Bool {
         let sql = "SELECT EXISTS (SELECT 1 FROM _import_entity WHERE table_name = ? COLLATE NOCASE AND made_table)"
         return try database.hasTable("_import_entity") && Bool.fetchOne(database, sql: sql, arguments: [table]) ?? false
+    }
+
+    /// The tables that no import has made.
+    package static func theirTables(_ database: Database) throws -> [String] {
+        try String.fetchAll(database, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
+            .filter { try !hasMade($0, database) }
     }
 
     /// True if something has this name, or is to have it again.
@@ -248,7 +254,7 @@ package enum StoreSchema {
     }
 
     /// Rows are distinguished, and undone, by their row ids.
-    private static func checkRowIDs(of table: StoredTable, store: String) throws {
+    package static func checkRowIDs(of table: StoredTable, store: String) throws {
         let isHidden = table.column("rowid") != nil
         guard isHidden || !table.hasRowID else { return }
         throw ImportError(

@@ -26,7 +26,7 @@ package struct KindNames {
     ) {
         var taken: Set<String> = []
         for kind in kinds.kinds {
-            if let name = other(kind) {
+            if kind.table == nil, let name = other(kind) {
                 names.append(name)
                 taken.insert(name.asciiLowercased)
                 continue
@@ -52,6 +52,7 @@ package struct KindNames {
         _ isOneOfSeveral: Bool,
         _ isKnown: (String, SourceKinds.Kind) -> Bool
     ) -> String? {
+        if let table = kind.table { return table }
         let key = SourceNames.lastKey(of: kind.path).flatMap { $0.isEmpty ? nil : $0 }
         let areLists = sources.allSatisfy { $0.form?.makesLists == true }
         if isOneOfSeveral || areLists, let key { return key }

@@ -3,11 +3,13 @@ import ImportModel
 /// The kinds of records that sources have: each is one entity.
 ///
 /// Records of two sources are of one kind if they are at the same record path, and at least half of the keys of the one that has fewer
-/// are keys of the other. Kinds are formed in the order of the sources, each against all keys of a kind so far.
+/// are keys of the other, unless the sources are called as different tables that a person has made. Kinds are formed in the order of the sources, each against all keys of a kind so far.
 package struct SourceKinds {
     /// Records of one kind.
     package struct Kind {
         package let path: String
+        /// The table of a person's own that the sources have the name of; nil for none.
+        let table: String?
         /// The keys that the records have so far.
         package fileprivate(set) var keys: Set<BytewiseString>
         /// True if a source has records that are no objects.
@@ -34,23 +36,27 @@ package struct SourceKinds {
     /// By source, the kind at each record path.
     package private(set) var kindsOfSources: [[Int]] = []
 
-    package init(of sources: [[Records]]) {
+    /// - Parameter tables: by source, the table of a person's own that has its name. Its records are of no kind with others.
+    package init(of sources: [[Records]], tables: [String?] = []) {
         for (source, records) in sources.enumerated() {
-            kindsOfSources.append(records.map { kind(of: $0, in: source) })
+            let table = records.count == 1 && !tables.isEmpty ? tables[source] : nil
+            kindsOfSources.append(records.map { kind(of: $0, in: source, table) })
         }
         // What has nothing is of the kind that all others are.
         if kinds.count == 1 { kinds[0].sources = Array(sources.indices) }
     }
 
-    private mutating func kind(of records: Records, in source: Int) -> Int {
+    private mutating func kind(of records: Records, in source: Int, _ table: String?) -> Int {
         let hasOthers = records.keys.isEmpty && !records.isEmpty
         let found = kinds.firstIndex { kind in
-            guard Self.areSame(kind.path, records.path) else { return false }
+            guard kind.table == table, Self.areSame(kind.path, records.path) else { return false }
             guard !records.isEmpty, !(kind.keys.isEmpty && !kind.hasOthers) else { return true }
             return kind.hasOthers == hasOthers && Self.areAlike(kind.keys, records.keys)
         }
         guard let found else {
-            kinds.append(Kind(path: records.path, keys: records.keys, hasOthers: hasOthers, sources: [source]))
+            kinds.append(
+                Kind(path: records.path, table: table, keys: records.keys, hasOthers: hasOthers, sources: [source])
+            )
             return kinds.count - 1
         }
         kinds[found].keys.formUnion(records.keys)

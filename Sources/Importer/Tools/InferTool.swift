@@ -5,6 +5,8 @@ import ImportSources
 
 /// The `infer` command: works out a model and keeps nothing else.
 struct InferTool {
+    /// The store whose tables the model is for; nil for new tables.
+    let store: String?
     let job: JobOptions
     let run: RunOptions
     let opener: SourceOpener
@@ -14,11 +16,14 @@ struct InferTool {
     func infer(_ arguments: [String]) throws -> InferredModel {
         try job.check()
         try run.check()
+        // Where there is no store, that is known before anything is read.
+        if let store { _ = try theirTables(in: store) }
         try ImportError.checkDescriptors(24 + 2 * run.workers, "to read with \(.workers, "\(run.workers)")")
         progress.update { $0.phase = .inferring }
-        let planner = JobPlanner(options: job, opener: opener, interruption: interruption) { [progress] text in
+        var planner = JobPlanner(options: job, opener: opener, interruption: interruption) { [progress] text in
             progress.update { $0.messages.append(text) }
         }
+        if let store { planner.theirTables = { try theirTables(in: store) } }
         if let chunks = try ChunkSource.open(arguments) {
             let sources = try planner.plan(chunks)
             return try infer(sources, removesChunks: false) { put in
@@ -72,6 +77,7 @@ struct InferTool {
             sources: sources,
             options: job,
             removesChunks: removesChunks,
+            readsBytes: store != nil,
             progress: progress,
             interruption: interruption
         )
@@ -84,7 +90,7 @@ struct InferTool {
         }
         if let fault { throw fault }
         progress.update { $0.phase = .finished }
-        let inferred = try inference.model()
+        let inferred = try store.map { try self.model(inference, of: sources, in: $0) } ?? inference.model()
         let (model, notice) = inferred.model.tellingKinds(of: sources, by: job.entityBy ?? [], job.records.first)
         return InferredModel(text: model.encoded(), notices: inferred.notices + (notice.map { [$0] } ?? []))
     }

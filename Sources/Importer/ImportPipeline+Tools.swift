@@ -57,7 +57,8 @@ extension ImportPipeline {
 
     /// Infers a model from all records of `sources`, without importing them; blocks the calling thread.
     ///
-    /// - Parameter store: a SQLite store whose tables the model is for; nil for new tables.
+    /// With a SQLite `store` it is one for the tables that are there.
+    ///
     /// - Throws: `ImportError`, also when a source is incomplete or is not JSON to its end.
     public static func infer(
         sources: [any FileLocation],
@@ -80,9 +81,8 @@ extension ImportPipeline {
 
     /// Infers a model from all records of `sources`, without importing them.
     ///
-    /// Cancelling the task interrupts the inference.
+    /// With a SQLite `store` it is one for the tables that are there. Cancelling the task interrupts the inference.
     ///
-    /// - Parameter store: a SQLite store whose tables the model is for; nil for new tables.
     /// - Throws: `ImportError`, also when a source is incomplete or is not JSON to its end.
     public static func infer(
         sources: [any FileLocation],

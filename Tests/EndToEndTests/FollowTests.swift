@@ -240,7 +240,6 @@ struct FollowTests {
 
     // MARK: What becomes of files
 
-    /// What is written before and after its file has another name comes in, whatever that is.
     /// What a log has grown by before it was rotated is not lost, though nothing followed it then.
     @Test func aLogThatIsRotatedWhileTheImportIsDownGoesOn() throws {
         try append(lines(1...2), to: "app.ndjson")
@@ -279,6 +278,7 @@ struct FollowTests {
         #expect(stop(next).ending == .exit(130))
     }
 
+    /// What is written before and after its file has another name comes in, whatever that is.
     @Test func rotationLosesNothing() throws {
         try append(lines(1...2), to: "app.ndjson")
         let child = try follow()

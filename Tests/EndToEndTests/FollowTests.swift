@@ -362,6 +362,35 @@ struct FollowTests {
         #expect(try run([Project.importer, "verify", store]).ending == .exit(0))
     }
 
+    /// What was not read of a log before it was truncated is lost, and nothing else.
+    @Test func aLogThatIsTruncatedWhileTheImportIsDownKeepsNothingUp() throws {
+        let model = try directory.write(
+            #"{"entities":{"log":{"records":"$","attributes":{"id":{"type":"integer64"}}}}}"#,
+            to: "log.model.json"
+        )
+        let options = ["--model", model, "--chunk-size", "4K", "--commit-every", "50", "--progress", "none"]
+        let command =
+            [Project.importer, "import", directory.path("logs"), "--into", store, "--follow"]
+            + ["--commit-interval", "0.05"] + options
+        try append(lines(1...200_000), to: "app.ndjson")
+        let killed = try ChildProcess(command)
+        try wait(for: "a commit", instead: { killed.account }) { ids() == "" ? nil : true }
+        killed.signal(SIGKILL)
+        _ = killed.wait()
+        let before = Int(query("SELECT count(*) FROM log")) ?? 0
+        try directory.write(lines(1_000_001...1_000_010), to: "logs/app.ndjson")
+        try append(lines(2_000_000...2_000_000), to: "web.ndjson")
+        let next = try ChildProcess(command)
+        try waitFor("11", of: next) { query("SELECT count(*) FROM log WHERE id > 1000000") }
+        try awaitRest(of: next)
+        #expect(stop(next).ending == .exit(130))
+        let count = query("SELECT count(*) FROM log WHERE id <= 1000000")
+        #expect(Int(count) ?? 0 >= before)
+        // As far as it was read, without a gap.
+        #expect(query("SELECT max(id) FROM log WHERE id <= 1000000") == count)
+        #expect(try run([Project.importer, "verify", store]).ending == .exit(0))
+    }
+
     @Test func anotherImportIsRefused() throws {
         try append(lines(1...1), to: "app.ndjson")
         let child = try follow()

@@ -132,15 +132,18 @@ extension JobResolver {
     func relocated(_ job: StoredJob, _ descriptions: [SourceDescription]) throws -> StoredJob {
         let check = SourceCheck(opener: planner.opener, interruption: planner.interruption)
         var job = job
-        var free = descriptions
+        var places: [BytewiseString: Int] = [:]
+        for (place, source) in descriptions.enumerated() { if let key = source.key { places[key] = place } }
+        var free = Set(descriptions.indices)
         var lost: [Int] = []
         let marker = try journal.marker(of: job)
-        for (index, source) in job.sources.enumerated() {
-            let place = free.firstIndex { $0.key == source.description.key }
-            let now = place.map { free[$0] }
+        for (index, source) in job.sources.enumerated() where source.description.isGone != true {
+            let place = source.description.key.flatMap { places[$0] }
+            let now = place.map { descriptions[$0] }
             let isPart = source.description.earlier != nil
             let hasPart = index == marker.source && marker.chunkRecords > 0
-            guard try isPart || hasPart || !journal.committed(of: job, source: index).ranges.isEmpty else {
+            let hasRanges = try index <= marker.source && !journal.committed(of: job, source: index).ranges.isEmpty
+            guard isPart || hasPart || hasRanges else {
                 if followed != nil { try describeAnew(&job.sources[index].description, now, in: descriptions) }
                 continue
             }
@@ -157,7 +160,7 @@ extension JobResolver {
                             job.sources[index].description.end = min(source.description.end ?? end, end)
                         }
                     }
-                    free.remove(at: place)
+                    free.remove(place)
                     continue
                 }
             }
@@ -165,16 +168,21 @@ extension JobResolver {
         }
         for index in lost {
             let was = job.sources[index].description
-            guard let place = try free.firstIndex(where: { try begins($0, as: job, source: index, check) })
-            else { continue }
-            planner.announce("\(free[place].displayName) was \(was.displayName): the import goes on in it")
-            job.sources[index].description = was.located(at: free[place])
-            if followed != nil { job.sources[index].description.inode = free[place].inode }
+            let place = try free.sorted().first { try begins(descriptions[$0], as: job, source: index, check) }
+            guard let place else {
+                // Who follows sources goes on with what comes: what was not read of this one is lost.
+                if followed != nil { job.sources[index].description.isGone = true }
+                continue
+            }
+            let now = descriptions[place]
+            planner.announce("\(now.displayName) was \(was.displayName): the import goes on in it")
+            job.sources[index].description = was.located(at: now)
+            if followed != nil { job.sources[index].description.inode = now.inode }
             if let key = was.key {
                 // Its earlier parts are there, too.
-                job.updates.append(SourceUpdate(key: key, job: job.id, now: free[place], hasGrown: true))
+                job.updates.append(SourceUpdate(key: key, job: job.id, now: now, hasGrown: true))
             }
-            free.remove(at: place)
+            free.remove(place)
         }
         return job
     }

@@ -68,7 +68,9 @@ package struct SourceCutter {
     ) throws -> ImportError? {
         let source = sources[index]
         if start.position == .start, let earlier = source.description.earlier { start.position = earlier.end }
-        let stream = try open ?? openSource(source, at: start.position.byteOffset)
+        let isGone = source.description.isGone == true
+        if isGone, start.minimumEnd != nil { throw ImportError.sourceChanged(source.description.name) }
+        let stream = try open ?? (isGone ? nothing(of: source) : openSource(source, at: start.position.byteOffset))
         var ordinal = start.firstOrdinal
         var names = Set(start.outsideNames)
         let writer = ChunkWriter(
@@ -77,16 +79,21 @@ package struct SourceCutter {
             chunkSize: chunkSize,
             synced: !source.description.isRepeatable
         )
+        var settings = try SourceSplitter.Settings(
+            of: source.shape,
+            source.description.name,
+            limits,
+            mayBeEmpty: sources.count > 1,
+            skipsFaults: skipsBadSources
+        )
+        if isGone {
+            let name = source.description.name.shownPath
+            settings.fault = "\(name): was truncated, replaced or removed before all of it was imported"
+        }
         let splitter = try SourceSplitter(
             stream: stream,
-            at: stream.offset,
-            settings: SourceSplitter.Settings(
-                of: source.shape,
-                source.description.name,
-                limits,
-                mayBeEmpty: sources.count > 1,
-                skipsFaults: skipsBadSources
-            ),
+            at: isGone ? start.position.byteOffset : stream.offset,
+            settings: settings,
             writer: writer,
             start: start
         ) { [progress, interruption, directory, limits] entry in
@@ -120,8 +127,12 @@ package struct SourceCutter {
         do {
             return try opener.open(source.description, at: offset, interruption: interruption)
         } catch let error as ImportError where error.code == .badInput && source.shape.fault != nil {
-            return try SourceStream.empty(named: source.description.name, interruption)
+            return try nothing(of: source)
         }
+    }
+
+    private func nothing(of source: StoredJob.Source) throws -> SourceStream {
+        try SourceStream.empty(named: source.description.name, interruption)
     }
 }
 

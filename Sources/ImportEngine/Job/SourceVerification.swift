@@ -28,6 +28,11 @@ package struct SourceVerification {
         let marker = try run.marker()
         var now: [SourceDescription] = []
         for (index, source) in run.job.sources.enumerated() {
+            guard source.description.isGone != true else {
+                // What is committed and what is in chunks of it is all that there will be.
+                now.append(source.description)
+                continue
+            }
             now.append(try describe(source.description))
             if try index < marker.source && hasGrown(now[index], index) {
                 // What it has grown by is another job's.

@@ -27,7 +27,7 @@ package final class SourceSplitter {
         /// What the source is called where something is wrong in it and it ends there, as any other source ends; nil where the split stops.
         var badName: String?
         /// What is wrong with the source, so that nothing of it is read; nil for nothing.
-        var fault: String?
+        package var fault: String?
         /// How many bytes are read at a time, from 1.
         package var blockSize = SourceSplitter.defaultBlockSize
         /// How many bytes of a token yajl sees at least, if it spans blocks.

@@ -380,8 +380,15 @@ struct FollowTests {
         let before = Int(query("SELECT count(*) FROM log")) ?? 0
         try directory.write(lines(1_000_001...1_000_010), to: "logs/app.ndjson")
         try append(lines(2_000_000...2_000_000), to: "web.ndjson")
+        for round in 1...6 {
+            let again = try ChildProcess(command)
+            usleep(UInt32(25_000 * round))
+            again.signal(SIGKILL)
+            _ = again.wait()
+        }
         let next = try ChildProcess(command)
-        try waitFor("11", of: next) { query("SELECT count(*) FROM log WHERE id > 1000000") }
+        try append(lines(2_000_001...2_000_001), to: "web.ndjson")
+        try waitFor("12", of: next) { query("SELECT count(*) FROM log WHERE id > 1000000") }
         try awaitRest(of: next)
         #expect(stop(next).ending == .exit(130))
         let count = query("SELECT count(*) FROM log WHERE id <= 1000000")

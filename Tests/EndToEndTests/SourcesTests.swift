@@ -61,6 +61,16 @@ struct SourcesTests {
         #expect(try importer("sources", directory.path("none.sqlite")).ending == .exit(66))
     }
 
+    @Test func sourcesOfAJobThatIsUndoneAreSaidToBe() throws {
+        try importAll()
+        #expect(try importer("undo", store).ending == .exit(0))
+        let states = try importer("sources", store).outputText.split(separator: "\n").dropFirst().prefix(2)
+        #expect(states.allSatisfy { $0.contains(" undone ") }, "\(states)")
+        try importAll()
+        let again = try importer("sources", store).outputText.split(separator: "\n")
+        #expect(again.filter { $0.contains(" done ") && $0.hasSuffix(" t") }.count == 2, "\(again)")
+    }
+
     @Test func rowsHaveWhatTheirSourceHas() throws {
         try importAll()
         let rows = try importer(

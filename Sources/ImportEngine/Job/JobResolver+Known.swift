@@ -50,7 +50,8 @@ extension JobResolver {
             return false
         }
         let given = Set(descriptions.compactMap(\.key))
-        return job.sources.allSatisfy { $0.description.key.map(given.contains) ?? false }
+        // Nothing more is wanted of what is gone.
+        return job.sources.map(\.description).allSatisfy { $0.isGone == true || $0.key.map(given.contains) ?? false }
     }
 
     /// Makes sure that no unfinished import with the same options has one of the sources, and others that are not given.
@@ -142,8 +143,7 @@ extension JobResolver {
             let now = place.map { descriptions[$0] }
             let isPart = source.description.earlier != nil
             let hasPart = index == marker.source && marker.chunkRecords > 0
-            let hasRanges = try index <= marker.source && !journal.committed(of: job, source: index).ranges.isEmpty
-            guard isPart || hasPart || hasRanges else {
+            guard try isPart || hasPart || !journal.committed(of: job, source: index).ranges.isEmpty else {
                 if followed != nil { try describeAnew(&job.sources[index].description, now, in: descriptions) }
                 continue
             }

@@ -18,6 +18,8 @@ extension StoreInspection {
             case done
             /// It was read up to a fault (``BadSourcePolicy/skip``).
             case bad
+            /// What it has brought was taken back (`undo`).
+            case undone
         }
 
         /// The source, as given.
@@ -25,7 +27,7 @@ extension StoreInspection {
         /// The job's number in the store.
         public let job: Int64
         /// How much of it is imported.
-        public let state: State
+        public package(set) var state: State
         /// The file's size in bytes, compressed if it is; nil for a stream.
         public let size: Int64?
         /// When the file was changed last; nil for a stream.
@@ -67,16 +69,19 @@ extension StoreInspection {
         _ body: (Source) throws -> Void
     ) throws {
         if let job { _ = try status(of: job) }
-        let jobs = try read { database in
+        let (jobs, undone) = try read { database in
             guard try StoredJob.last(database) != nil else { throw noImport }
-            return try job.map { [$0] } ?? StoredJob.numbers(database)
+            return (try job.map { [$0] } ?? StoredJob.numbers(database), try StoredJob.undone(database))
         }
         for number in jobs {
             let found = try read { database in
                 guard let job = try StoredJob.find(number, database) else { return [Source]() }
                 return try sources(of: job, includesOutside: includesOutside, database)
             }
-            for source in found { try body(source) }
+            for var source in found {
+                if undone.contains(number) { source.state = .undone }
+                try body(source)
+            }
         }
     }
 

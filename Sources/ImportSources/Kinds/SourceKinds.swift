@@ -3,7 +3,8 @@ import ImportModel
 /// The kinds of records that sources have: each is one entity.
 ///
 /// Records of two sources are of one kind if they are at the same record path, and at least half of the keys of the one that has fewer
-/// are keys of the other, unless the sources are called as different tables that a person has made. Kinds are formed in the order of the sources, each against all keys of a kind so far.
+/// are keys of the other, unless the sources are called as different tables that a person has made. Kinds are formed in the order of
+/// the sources, each against all keys of a kind so far.
 package struct SourceKinds {
     /// Records of one kind.
     package struct Kind {

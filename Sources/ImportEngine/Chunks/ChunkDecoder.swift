@@ -23,8 +23,10 @@ package final class ChunkDecoder {
     private let layouts: DatabaseImageSchema?
     private let maxDepth: Int
     private var hasher = XXH3Hasher()
+    /// True if all is decoded.
+    package var isExhausted: Bool { isChunkDone && !reader.hasNext }
     /// True if the chunk has no more records.
-    package private(set) var isExhausted = true
+    private var isChunkDone = true
     /// How many records of the chunk are left.
     package var recordsLeft: Int { (reader.chunk?.entry.records ?? 0) - reader.line }
     /// What the records of the chunk are, in a retry; nil in an import.
@@ -73,30 +75,36 @@ package final class ChunkDecoder {
     /// The bytes that the batches' texts are slices of.
     package var bytes: [UInt8] { reader.bytes }
 
-    /// Takes the next chunk.
+    /// Takes the next chunks.
     ///
     /// - Parameters:
-    ///   - committed: what of it is committed already.
-    ///   - source: the name of its source, for messages.
+    ///   - chunks: they follow one another in a file.
+    ///   - committed: what of the first one is committed already.
+    ///   - source: the name of the first one's source, for messages.
     ///   - retried: what its records are, in a retry; the source's plans are then those of all entities.
     /// - Throws: `ImportError` when the file is not what was sealed, or its beginning not what was committed.
     package func open(
-        _ chunk: SealedChunk,
+        _ chunks: [SealedChunk],
         skipping committed: CommittedPrefix,
         source: String,
         retried: RetriedRecords? = nil
     ) throws {
-        try reader.open(chunk)
+        try reader.open(chunks)
         self.retried = retried
-        hasher = XXH3Hasher()
-        isExhausted = false
-        if !columns.isEmpty { name(columns[chunk.entry.source] ?? [], of: chunk.entry.source) }
+        begin()
         guard committed.records > 0 else { return }
         reader.skip(committed.records)
-        hash(from: 0)
+        hash(from: reader.range.lowerBound)
         guard reader.line == committed.records, hasher.digest == committed.hash else {
             throw ImportError.sourceChanged(source)
         }
+    }
+
+    private func begin() {
+        guard let source = reader.chunk?.entry.source else { return }
+        hasher = XXH3Hasher()
+        isChunkDone = false
+        if !columns.isEmpty { name(columns[source] ?? [], of: source) }
     }
 
     /// Says how the columns of a source's rows are called, by its record paths.
@@ -110,17 +118,22 @@ package final class ChunkDecoder {
         }
     }
 
-    /// Decodes the next records.
+    /// Decodes the next records, which are of one chunk.
     ///
     /// - Parameter maxRecords: how many at most, from 1.
     package func decode(upTo maxRecords: Int, into decoded: inout DecodedBatch) {
+        if isChunkDone, reader.hasNext {
+            reader.takeNext()
+            begin()
+        }
+        decoded.chunk = reader.chunk
         decoded.layout?.reset()
         decode(upTo: maxRecords, into: &decoded.rows, &decoded.layout)
     }
 
     private func decode(upTo maxRecords: Int, into batch: inout RowBatch, _ layout: inout DatabaseImage?) {
         batch.reset(entities: entities)
-        guard let chunk = reader.chunk, !isExhausted else { return }
+        guard let chunk = reader.chunk, !isChunkDone else { return }
         prepare(&batch, &layout, records: min(maxRecords, chunk.entry.records - reader.line), in: chunk)
         let first = reader.offset
         var path = 0
@@ -214,7 +227,7 @@ package final class ChunkDecoder {
         layout?.finish()
         hash(from: first)
         // A chunk without records still ends its source.
-        isExhausted = reader.line >= chunk.entry.records
+        isChunkDone = reader.line >= chunk.entry.records
         finish(&batch, path: path, chunk: chunk)
     }
 
@@ -237,13 +250,13 @@ package final class ChunkDecoder {
     /// - Returns: whether all rows may.
     private func open(_ layout: inout DatabaseImage?, records: Int, in chunk: SealedChunk) -> Bool {
         if let fastGraph { return open(&layout, for: fastGraph, records: records, in: chunk) }
-        guard let layouts, records >= DatabaseImage.fewestRows, decoders.contains(where: \.plan.laysOutRows) else {
+        guard let layouts, records >= fewestLaidOut(of: chunk), decoders.contains(where: \.plan.laysOutRows) else {
             layout = nil
             return false
         }
         let opened = layout ?? DatabaseImage(layouts)
         layout = opened
-        opened.reserve((bytes.count - reader.offset) / (chunk.entry.records - reader.line) * records)
+        opened.reserve((reader.range.upperBound - reader.offset) / (chunk.entry.records - reader.line) * records)
         for decoder in decoders where decoder.plan.laysOutRows { opened.open(decoder.plan.index) }
         return decoders.allSatisfy(\.plan.laysOutRows)
     }
@@ -255,15 +268,20 @@ package final class ChunkDecoder {
         records: Int,
         in chunk: SealedChunk
     ) -> Bool {
-        guard laysOutGraph, retried == nil, let layouts, records >= DatabaseImage.fewestRows else {
+        guard laysOutGraph, retried == nil, let layouts, records >= fewestLaidOut(of: chunk) else {
             layout = nil
             return false
         }
         let opened = layout ?? DatabaseImage(layouts)
         layout = opened
-        opened.reserve((bytes.count - reader.offset) / (chunk.entry.records - reader.line) * records)
+        opened.reserve((reader.range.upperBound - reader.offset) / (chunk.entry.records - reader.line) * records)
         for table in graph.tables { opened.open(table) }
         return false
+    }
+
+    /// A batch with a layout is committed by itself: what others follow in a file is to have more rows.
+    private func fewestLaidOut(of chunk: SealedChunk) -> Int {
+        chunk.entry.part == nil ? DatabaseImage.fewestRows : DatabaseImage.fewestRowsOfPart
     }
 
     private func hash(from first: Int) {
@@ -273,7 +291,7 @@ package final class ChunkDecoder {
 
     private func finish(_ batch: inout RowBatch, path: Int, chunk: SealedChunk) {
         // Beside its records a repair file has what describes them.
-        if isExhausted, retried == nil {
+        if isChunkDone, retried == nil {
             let kept = (chunk.entry.outsideValues ?? []).reduce(into: [String: Int64]()) { counts, value in
                 let isNamed = chunk.entry.outside[value.path] != nil
                 counts[isNamed ? value.path : ChunkEntry.otherNames, default: 0] += 1
@@ -296,12 +314,12 @@ package final class ChunkDecoder {
             }
         }
         batch.end = BatchEnd(
-            byteOffset: isExhausted ? chunk.entry.endByte : reader.sourceOffset,
+            byteOffset: isChunkDone ? chunk.entry.endByte : reader.sourceOffset,
             ordinal: chunk.entry.firstOrdinal + Int64(reader.line) - 1,
             path: path,
             chunkRecords: reader.line,
             chunkHash: hasher.digest,
-            isChunkEnd: isExhausted
+            isChunkEnd: isChunkDone
         )
     }
 

@@ -40,10 +40,13 @@ package final class ChunkReader {
     // Nobody comes back here while it is used; checking that for each record would cost more.
     @exclusivity(unchecked) private var readers: RecordReaders
 
-    /// The chunk being read, and its bytes.
-    package private(set) var chunk: SealedChunk?
+    /// The chunks whose bytes these are, one after the other in a file.
+    private var chunks: [SealedChunk] = []
+    private var place = 0
     package private(set) var bytes: [UInt8] = []
-    /// How many lines have been read, and where the next one begins.
+    /// The bytes of the chunk being read.
+    package private(set) var range = 0..<0
+    /// How many of its lines have been read, and where the next one begins in the bytes.
     package private(set) var line = 0
     package private(set) var offset = 0
     /// Where the last record read ends in the source.
@@ -56,26 +59,46 @@ package final class ChunkReader {
         readers = RecordReaders(options)
     }
 
-    /// Takes the next chunk.
+    /// The chunk being read.
+    package var chunk: SealedChunk? { place < chunks.count ? chunks[place] : nil }
+
+    /// True if chunks follow it.
+    package var hasNext: Bool { place + 1 < chunks.count }
+
+    /// Takes chunks that follow one another in a file, and begins with the first one.
     ///
     /// - Throws: `ImportError` when the file is not what was sealed.
-    package func open(_ chunk: SealedChunk) throws {
-        self.chunk = chunk
-        try chunk.read(into: &bytes)
+    package func open(_ chunks: [SealedChunk]) throws {
+        try chunks.read(into: &bytes)
+        self.chunks = chunks
+        place = 0
+        begin()
+    }
+
+    /// Goes on with the chunk that follows.
+    package func takeNext() {
+        place += 1
+        begin()
+    }
+
+    private func begin() {
+        guard let chunk else { return }
         line = 0
-        offset = 0
+        range = chunk.range(after: chunks[0])
+        offset = range.lowerBound
         sourceOffset = chunk.entry.firstByte
         positions = ChunkSourceMap(chunk.entry, keys: chunk.keys)
         _ = readers.make(keys: chunk.keys.map(\.count).max() ?? 0)
         nextSkipped = 0
-        needsUTF8Check = bytes.withUnsafeBufferPointer { UTF8Validation.firstInvalid(in: ByteView($0)) != nil }
+        needsUTF8Check = bytes.withUnsafeBufferPointer { UTF8Validation.firstInvalid(in: ByteView($0)[range]) != nil }
     }
 
     /// Passes lines over without parsing them.
     package func skip(_ lines: Int) {
         guard var positions else { return }
         bytes.withUnsafeBufferPointer { buffer in
-            for _ in 0..<lines where offset < buffer.count { _ = nextLine(in: ByteView(buffer), &positions) }
+            let all = ByteView(UnsafeBufferPointer(rebasing: buffer[..<range.upperBound]))
+            for _ in 0..<lines where offset < all.count { _ = nextLine(in: all, &positions) }
         }
         self.positions = positions
     }
@@ -85,7 +108,7 @@ package final class ChunkReader {
         guard let chunk, var positions else { return }
         let last = line + min(count, chunk.entry.records - line)
         bytes.withUnsafeBufferPointer { buffer in
-            let all = ByteView(buffer)
+            let all = ByteView(UnsafeBufferPointer(rebasing: buffer[..<range.upperBound]))
             while line < last {
                 let ordinal = chunk.entry.firstOrdinal + Int64(line)
                 let next = nextLine(in: all, &positions)

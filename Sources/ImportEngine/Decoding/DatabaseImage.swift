@@ -17,6 +17,8 @@ package final class DatabaseImage {
     package static let pageSize = 32_768
     /// Fewer rows are written one by one in less time than it takes to show an image to SQLite.
     static let fewestRows = 64
+    /// Where chunks share a file: fewer rows are written one by one in less time than a commit of their own takes.
+    static let fewestRowsOfPart = 1_000
 
     private let schema: DatabaseImageSchema
     // In memory of its own: each look at a property of a class that changes would be checked.

@@ -1,3 +1,5 @@
+import ImportSources
+
 /// What a decoder makes of records: rows, and those of them that are laid out already, beside the other workers and before their turn
 /// to commit comes.
 ///
@@ -7,11 +9,16 @@
 ///
 /// It cannot be copied and its image is nobody else's: while a store borrows it to commit it, no decoder can fill it again.
 package struct DecodedBatch: ~Copyable {
+    /// The chunk whose records they are.
+    package var chunk: SealedChunk?
     package var rows = RowBatch()
     /// Of each entity whose rows are laid out, those up to the first that has to be written by itself; nil for none.
     package var layout: DatabaseImage?
 
     package init() {}
+
+    /// How many records it has.
+    package var records: Int { Int(rows.recordsRead.reduce(0, +)) }
 
     /// How much memory it takes, roughly.
     package var footprint: Int { rows.footprint + (layout?.bytes.count ?? 0) }

@@ -11,17 +11,18 @@ package protocol BatchWriter: AnyObject {
     /// The tables of its batches' images; nil where rows are not laid out.
     var layoutSchema: DatabaseImageSchema? { get }
 
-    /// Commits a batch: rows, rejects, ledger, counts and the marker, all or nothing.
+    /// Commits batches that follow one another: rows, rejects, ledger, counts and the marker, all or nothing.
     ///
     /// - Parameters:
-    ///   - progress: how far the job is; brought up to the batch's end when it is committed.
+    ///   - batches: only the first one may have a layout.
+    ///   - chunkBytes: what their texts are slices of.
+    ///   - progress: how far the job is; brought up to the last batch's end when it is committed.
     ///   - isSynced: whether the commit must be on the disk before this returns.
     /// - Returns: what it has changed.
-    /// - Throws: `ImportError` when the store cannot be written, `RejectLimit.Excess` when the batch has one reject too many,
-    ///   `LayoutInvalidated` when its layout is not to be used; nothing of the batch is in the store then.
+    /// - Throws: `ImportError` when the store cannot be written, `RejectLimit.Excess` when they have one reject too many,
+    ///   `LayoutInvalidated` when a layout is not to be used; nothing of them is in the store then.
     func commit(
-        _ batch: borrowing DecodedBatch,
-        of chunk: SealedChunk,
+        _ batches: ArraySlice<BoxedBatch>,
         chunkBytes: [UInt8],
         progress: inout Progress,
         isSynced: Bool

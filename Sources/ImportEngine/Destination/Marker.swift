@@ -29,6 +29,13 @@ public struct Marker: Sendable, Hashable, Codable {
     /// The beginning of a job.
     package init() {}
 
+    /// True if all of a chunk is committed.
+    package func hasPassed(_ chunk: ChunkEntry) -> Bool {
+        guard chunk.source == source else { return chunk.source < source }
+        // A source's first chunk begins past a byte order mark.
+        return chunk.firstByte < chunkStart.byteOffset
+    }
+
     /// The part of the chunk at `chunkStart` that is committed.
     package var committed: CommittedPrefix { CommittedPrefix(records: chunkRecords, hash: chunkHash) }
 }

@@ -59,8 +59,8 @@ package struct ChunkDirectoryCheck {
         let whole = try directory.chunkNumbers().filter {
             try directory.openIfThere(ChunkDirectory.fileName($0)) != nil
         }
-        guard whole.isSubset(of: content.entries.map(\.number)),
-            try content.entries.allSatisfy({ try !whole.contains($0.number) || directory.isIntact($0) })
+        guard whole.isSubset(of: content.entries.map(\.fileNumber)),
+            try content.entries.allSatisfy({ try !whole.contains($0.fileNumber) || directory.isIntact($0) })
         else { return false }
         try directory.removeFiles(of: content)
         directory.removeIfEmpty()

@@ -34,23 +34,27 @@ package struct ChunkFeed {
 
     /// - Parameters:
     ///   - keepsAll: whether no chunk goes before all are cut, so that the disk may fill up.
-    ///   - put: called with each chunk, and with what of it is committed already; may wait or throw.
+    ///   - sharesFiles: whether chunks of small sources share a file.
+    ///   - put: called with the chunks of each file, and with what of the first one is committed already; may wait or throw.
     /// - Returns: what was wrong with the source at which the split had to stop, or nil.
     package func feed(
         keepsAll: Bool,
-        _ put: @escaping (SealedChunk, CommittedPrefix) throws -> Void
+        sharesFiles: Bool = true,
+        _ put: @escaping ([SealedChunk], CommittedPrefix) throws -> Void
     ) throws -> ImportError? {
         defer { directory.endWriting() }
         // What is left half written goes before anybody else touches a chunk.
         let stage = point.split.source < job.sources.count ? try splitStage() : nil
-        for (index, entry) in point.chunks.enumerated() {
-            try put(sealed(entry), index == 0 ? point.committed : .none)
+        for (index, chunks) in point.chunks.map(sealed).byFile().enumerated() {
+            try put(chunks, index == 0 ? point.committed : .none)
         }
         guard let stage else { return nil }
         var isFirst = point.chunks.isEmpty
-        return try stage.run(from: point.split, open: open) { [directory, point] chunk in
-            if keepsAll { try directory.checkRoom(forChunkOf: chunk.entry.bytes) }
-            try put(chunk, isFirst ? point.committed : .none)
+        // What a retry's records are is asked for with each chunk.
+        let sharesFiles = sharesFiles && job.retry == nil
+        return try stage.run(from: point.split, sharesFiles: sharesFiles, open: open) { [directory, point] chunks in
+            if keepsAll, let size = chunks.last?.entry.fileSize { try directory.checkRoom(forChunkOf: size) }
+            try put(chunks, isFirst ? point.committed : .none)
             isFirst = false
         }
     }

@@ -80,7 +80,7 @@ package final class ImportWorkers<Writers: BatchWriterFactory>: Sendable {
                 options: job.options
             )
             while let item = try queue.take() {
-                try importChunk(item, decoder, writer, &batches)
+                try importChunks(item, decoder, writer, &batches)
             }
         } catch {
             try? writer.close()
@@ -106,32 +106,33 @@ package final class ImportWorkers<Writers: BatchWriterFactory>: Sendable {
         return try GraphPlan(model, onConflict: job.options.onConflict, transformers: context.transformers)
     }
 
-    private func importChunk(
+    private func importChunks(
         _ item: ChunkQueue.Item,
         _ decoder: ChunkDecoder,
         _ writer: Writer,
         _ batchPool: inout BatchPool
     ) throws {
-        try open(item.chunk, skipping: item.committed, decoder, writer)
+        try open(item.chunks, skipping: item.committed, decoder, writer)
         var decoded: [BoxedBatch] = []
         repeat {
             decodeAhead(item, decoder, into: &decoded, &batchPool)
             try sequencer.wait(for: item.turn)
             do {
-                for batch in decoded {
+                for batches in decoded.commits(of: context.options.commitEvery) {
                     try context.interruption.check()
-                    try commit(batch.content, item.chunk, decoder, writer)
+                    try commit(batches, item.chunks, decoder, writer)
                 }
             } catch let layout as LayoutInvalidated {
                 decoder.closeLayouts(of: layout.entity)
-                try reopen(item.chunk, decoder, writer)
+                try reopen(item.chunks, decoder, writer)
             }
             // The first one is on top: each gets the memory of one like it, as a chunk's last batch is often a small one.
             for batch in decoded.reversed() { batchPool.give(batch) }
             decoded.removeAll(keepingCapacity: true)
         } while !decoder.isExhausted
         sequencer.finish(item.turn)
-        if !keepsChunks { try item.chunk.directory.remove(chunk: item.chunk.entry.number) }
+        guard !keepsChunks, let first = item.chunks.first else { return }
+        try first.directory.remove(chunk: first.entry.fileNumber)
     }
 
     /// Decodes until it is time to commit: about a chunk's size ahead, no further.
@@ -143,50 +144,56 @@ package final class ImportWorkers<Writers: BatchWriterFactory>: Sendable {
     ) {
         let allowance = max(context.options.chunkSize, 1 << 20)
         let commitEvery = context.options.commitEvery
-        var (footprint, next) = (0, 0)
+        var (footprint, next, records) = (0, 0, 0)
         // Batches of related entities may take that much each, so the next one is estimated.
         while !decoder.isExhausted, footprint < allowance, footprint + next <= allowance + allowance / 4 {
             let batch = batchPool.take()
-            let recordsLeft = decoder.recordsLeft
             decoder.decode(upTo: commitEvery, into: &batch.content)
-            let own = batch.content.footprint
+            let (own, count) = (batch.content.footprint, batch.content.records)
             footprint += own
+            records += count
             decoded.append(batch)
-            if sequencer.isCurrent(item.turn) { return }
-            next = own / max(1, recordsLeft - decoder.recordsLeft) * min(commitEvery, decoder.recordsLeft)
+            let isFull = records >= commitEvery || !batch.content.rows.end.isChunkEnd
+            if isFull, sequencer.isCurrent(item.turn) { return }
+            next = own / max(1, count) * min(commitEvery, decoder.recordsLeft)
         }
     }
 
     private func open(
-        _ chunk: SealedChunk,
+        _ chunks: [SealedChunk],
         skipping committed: CommittedPrefix,
         _ decoder: ChunkDecoder,
         _ writer: Writer
     ) throws {
-        let source = job.sources[chunk.entry.source].description.name
-        let retried = try writer.retriedRecords(of: chunk.entry)
-        try decoder.open(chunk, skipping: committed, source: source, retried: retried)
+        guard let first = chunks.first?.entry else { return }
+        let retried = try writer.retriedRecords(of: first)
+        let source = job.sources[first.source].description.name
+        try decoder.open(chunks, skipping: committed, source: source, retried: retried)
     }
 
-    /// Begins the chunk again from where the store is; only the worker whose turn it is may do so.
-    private func reopen(_ chunk: SealedChunk, _ decoder: ChunkDecoder, _ writer: Writer) throws {
-        try open(chunk, skipping: state.withLock { $0.marker.committed }, decoder, writer)
+    /// Begins again from where the store is; only the worker whose turn it is may do so.
+    private func reopen(_ chunks: [SealedChunk], _ decoder: ChunkDecoder, _ writer: Writer) throws {
+        let marker = state.withLock { $0.marker }
+        let left = Array(chunks.drop { marker.hasPassed($0.entry) })
+        try open(left, skipping: marker.committed, decoder, writer)
     }
 
     private func commit(
-        _ batch: borrowing DecodedBatch,
-        _ chunk: SealedChunk,
+        _ batches: ArraySlice<BoxedBatch>,
+        _ chunks: [SealedChunk],
         _ decoder: ChunkDecoder,
         _ writer: Writer
     ) throws {
         // The chunk goes after its last commit; where it cannot be cut again, that commit must be on the disk by then.
-        let isSynced = batch.rows.end.isChunkEnd && !job.sources[chunk.entry.source].description.isRepeatable
+        let isSynced = batches.contains { batch in
+            batch.content.rows.end.isChunkEnd
+                && batch.content.chunk.map { !job.sources[$0.entry.source].description.isRepeatable } ?? false
+        }
         let (notification, rejects): (MergeNotification, Int64)
         do {
             (notification, rejects) = try state.withLock { state in
                 let notification = try writer.commit(
-                    batch,
-                    of: chunk,
+                    batches,
                     chunkBytes: decoder.bytes,
                     progress: &state,
                     isSynced: isSynced
@@ -194,7 +201,9 @@ package final class ImportWorkers<Writers: BatchWriterFactory>: Sendable {
                 return (notification, state.rejects)
             }
         } catch let excess as RejectLimit.Excess {
-            try commitRecords(before: excess.reject.ordinal, of: chunk, decoder, writer)
+            let ordinal = excess.reject.ordinal
+            try commitRecords(before: ordinal, of: chunks, decoder, writer)
+            let chunk = chunks.last { $0.entry.firstOrdinal <= ordinal } ?? chunks[0]
             throw excess.error(in: job.sources[chunk.entry.source].description.name)
         }
         context.merges.enqueue(notification)
@@ -207,23 +216,44 @@ package final class ImportWorkers<Writers: BatchWriterFactory>: Sendable {
 
     /// Commits what precedes a record that must not be committed.
     ///
-    /// Nothing of its batch was committed, so the chunk is read again from where the store is.
+    /// Nothing of its batch was committed, so the chunks are read again from where the store is.
     private func commitRecords(
         before ordinal: Int64,
-        of chunk: SealedChunk,
+        of chunks: [SealedChunk],
         _ decoder: ChunkDecoder,
         _ writer: Writer
     ) throws {
         for entity in model.entities.indices { decoder.closeLayouts(of: Int32(entity)) }
-        try reopen(chunk, decoder, writer)
+        try reopen(chunks, decoder, writer)
         var left = Int(ordinal - state.withLock { $0.marker.recordOrdinal }) - 1
-        var batch = DecodedBatch()
+        let batch = BoxedBatch()
         while left > 0, !decoder.isExhausted {
-            decoder.decode(upTo: min(left, context.options.commitEvery), into: &batch)
+            decoder.decode(upTo: min(left, context.options.commitEvery), into: &batch.content)
             try context.interruption.check()
-            left -= Int(batch.rows.recordsRead.reduce(0, +))
-            try commit(batch, chunk, decoder, writer)
+            left -= batch.content.records
+            try commit([batch], chunks, decoder, writer)
         }
+    }
+}
+
+extension [BoxedBatch] {
+    /// The batches of each commit: those of several chunks together that have few records, but those with a layout by themselves.
+    fileprivate func commits(of records: Int) -> [ArraySlice<BoxedBatch>] {
+        var (result, first, count): ([ArraySlice<BoxedBatch>], Int, Int) = ([], 0, 0)
+        for place in indices {
+            let own = self[place].content.records
+            if place > first {
+                let before = self[place - 1]
+                let isAlone = self[place].content.layout != nil || before.content.layout != nil
+                if isAlone || !before.content.rows.end.isChunkEnd || count + own > records {
+                    result.append(self[first..<place])
+                    (first, count) = (place, 0)
+                }
+            }
+            count += own
+        }
+        if first < endIndex { result.append(self[first...]) }
+        return result
     }
 }
 

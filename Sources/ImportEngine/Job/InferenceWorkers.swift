@@ -57,44 +57,55 @@ package final class InferenceWorkers: Sendable {
         let reader = ChunkReader(options)
         var statistics: [String: EntityStatistics] = [:]
         while let item = try queue.take() {
-            try interruption.check()
-            try reader.open(item.chunk)
-            let names = sources[item.chunk.entry.source].entities
-            // Taken out of the dictionary meanwhile, so that each is changed in place.
-            var byPath = names.map {
-                statistics.removeValue(forKey: $0) ?? EntityStatistics(limits: limits, keys: keys)
+            try reader.open(item.chunks)
+            for (place, chunk) in item.chunks.enumerated() {
+                try interruption.check()
+                if place > 0 { reader.takeNext() }
+                look(at: chunk.entry, reader, &statistics)
             }
-            let columns = sources[item.chunk.entry.source].columns
-            for path in byPath.indices { byPath[path].name(columns: columns?[path]) }
-            reader.read(item.chunk.entry.records) { line in
-                guard case .record = line.content else { return true }
-                let parsed = reader.record(of: line)
-                // A row of another length is a reject.
-                if let columns, !parsed.tape.mayBeRow(columns[line.path].count, at: 2 * line.keys) { return true }
-                let path = names.firstIndex(of: names[line.path]) ?? line.path
-                byPath[path].add(
-                    parsed.tape,
-                    record: line.bytes,
-                    root: 2 * line.keys,
-                    ordinal: line.ordinal,
-                    keys: line.keys
-                )
-                return true
+            if removesChunks, let first = item.chunks.first {
+                try first.directory.remove(chunk: first.entry.fileNumber)
             }
-            for (name, own) in zip(names, byPath) where own.records > 0 {
-                if statistics[name] == nil { statistics[name] = own } else { statistics[name]?.merge(own) }
-            }
-            let entry = item.chunk.entry
-            if removesChunks { try item.chunk.directory.remove(chunk: entry.number) }
             progress.update {
-                $0.importedBytes += entry.endByte - entry.firstByte
-                $0.importedRecords += Int64(entry.records)
+                for chunk in item.chunks {
+                    $0.importedBytes += chunk.entry.endByte - chunk.entry.firstByte
+                    $0.importedRecords += Int64(chunk.entry.records)
+                }
             }
         }
         merged.withLock { merged in
             for (name, own) in statistics {
                 if merged[name] == nil { merged[name] = own } else { merged[name]?.merge(own) }
             }
+        }
+    }
+
+    /// Looks at the records of the chunk that is being read.
+    private func look(at chunk: ChunkEntry, _ reader: ChunkReader, _ statistics: inout [String: EntityStatistics]) {
+        let names = sources[chunk.source].entities
+        // Taken out of the dictionary meanwhile, so that each is changed in place.
+        var byPath = names.map {
+            statistics.removeValue(forKey: $0) ?? EntityStatistics(limits: limits, keys: keys)
+        }
+        let columns = sources[chunk.source].columns
+        for path in byPath.indices { byPath[path].name(columns: columns?[path]) }
+        reader.read(chunk.records) { line in
+            guard case .record = line.content else { return true }
+            let parsed = reader.record(of: line)
+            // A row of another length is a reject.
+            if let columns, !parsed.tape.mayBeRow(columns[line.path].count, at: 2 * line.keys) { return true }
+            let path = names.firstIndex(of: names[line.path]) ?? line.path
+            byPath[path].add(
+                parsed.tape,
+                record: line.bytes,
+                root: 2 * line.keys,
+                ordinal: line.ordinal,
+                keys: line.keys
+            )
+            return true
+        }
+        for (name, own) in zip(names, byPath) where own.records > 0 {
+            if statistics[name] == nil { statistics[name] = own } else { statistics[name]?.merge(own) }
         }
     }
 

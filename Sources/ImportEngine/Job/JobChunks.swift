@@ -123,7 +123,7 @@ struct JobChunks {
                         + "the chunks from there on are cut again"
                 ])
             }
-            try directory.removeChunks(found.numbers, keeping: Set(entries.map(\.number)))
+            try directory.removeChunks(found.numbers, keeping: Set(entries.map(\.fileNumber)))
         }
         try directory.remove(ChunkDirectory.temporaryName(name))
         if let content = point.manifest {

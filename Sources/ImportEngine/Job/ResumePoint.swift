@@ -83,11 +83,7 @@ package struct ResumePoint {
 
     /// The index of the first entry that the marker has not passed.
     private static func first(of entries: [ChunkEntry], after marker: Marker) -> Int {
-        entries.firstIndex { entry in
-            guard entry.source == marker.source else { return entry.source > marker.source }
-            // A source's first chunk begins past a byte order mark.
-            return entry.firstByte >= marker.chunkStart.byteOffset
-        } ?? entries.count
+        entries.firstIndex { !marker.hasPassed($0) } ?? entries.count
     }
 
     /// Every chunk of a directory that `split` made.

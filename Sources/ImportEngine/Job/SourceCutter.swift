@@ -39,14 +39,27 @@ package struct SourceCutter {
     /// Cuts everything from `start` on.
     ///
     /// - Parameters:
+    ///   - sharesFiles: whether chunks of small sources that follow one another share a file.
     ///   - open: sources that are open already and are at the place where the split begins, by their index in the job.
-    ///   - onSealed: called with each chunk; may wait or throw.
+    ///   - onSealed: called with the chunks of each file; may wait or throw.
     /// - Returns: what was wrong with the source at which the split had to stop, or nil.
     /// - Throws: `ImportError`, or what `onSealed` throws. What was sealed before stays.
     package func run(
         from start: SplitStart,
+        sharesFiles: Bool = true,
         open: [Int: SourceStream] = [:],
-        onSealed: @escaping (SealedChunk) throws -> Void
+        onSealed: @escaping ([SealedChunk]) throws -> Void
+    ) throws -> ImportError? {
+        let files = ChunkFiles(self, isShared: sharesFiles, onSealed: onSealed)
+        let fault = try cut(from: start, into: files, open)
+        try files.end()
+        return fault
+    }
+
+    private func cut(
+        from start: SplitStart,
+        into files: ChunkFiles,
+        _ open: [Int: SourceStream]
     ) throws -> ImportError? {
         var start = start
         for index in sources.indices where index >= start.source {
@@ -55,7 +68,7 @@ package struct SourceCutter {
                 start.position = .start
                 start.minimumEnd = nil
             }
-            if let fault = try split(index, &start, open[index], onSealed) { return fault }
+            if let fault = try split(index, &start, open[index], files) { return fault }
         }
         return nil
     }
@@ -64,7 +77,7 @@ package struct SourceCutter {
         _ index: Int,
         _ start: inout SplitStart,
         _ open: SourceStream?,
-        _ onSealed: @escaping (SealedChunk) throws -> Void
+        _ files: ChunkFiles
     ) throws -> ImportError? {
         let source = sources[index]
         if start.position == .start, let earlier = source.description.earlier { start.position = earlier.end }
@@ -73,12 +86,7 @@ package struct SourceCutter {
         let stream = try open ?? (isGone ? nothing(of: source) : openSource(source, at: start.position.byteOffset))
         var ordinal = start.firstOrdinal
         var names = Set(start.outsideNames)
-        let writer = ChunkWriter(
-            directory: directory,
-            manifest: manifest,
-            chunkSize: chunkSize,
-            synced: !source.description.isRepeatable
-        )
+        let writer = try files.writer(of: source.description)
         var settings = try SourceSplitter.Settings(
             of: source.shape,
             source.description.name,
@@ -96,7 +104,7 @@ package struct SourceCutter {
             settings: settings,
             writer: writer,
             start: start
-        ) { [progress, interruption, directory, limits] entry in
+        ) { [progress, interruption] entry in
             try interruption.check()
             names.formUnion(entry.outside.keys)
             ordinal = entry.firstOrdinal + Int64(entry.records)
@@ -104,9 +112,7 @@ package struct SourceCutter {
                 $0.splitBytes += entry.endByte - entry.firstByte
                 $0.splitRecords = entry.firstOrdinal + Int64(entry.records) - 1
             }
-            try onSealed(
-                SealedChunk(entry, in: directory, shape: source.shape, maxRecordBytes: limits.maxRecordBytes)
-            )
+            try files.chunkEnded(entry)
         }
         defer {
             start.firstOrdinal = ordinal
@@ -133,6 +139,64 @@ package struct SourceCutter {
 
     private func nothing(of source: StoredJob.Source) throws -> SourceStream {
         try SourceStream.empty(named: source.description.name, interruption)
+    }
+}
+
+/// The chunk file that is being written: chunks of small sources share it, until it is as large as a chunk is to be.
+private final class ChunkFiles {
+    /// How many chunks share a file at most: few enough for workers to have something to do soon.
+    private static let mostShared = 1_000
+
+    private let cutter: SourceCutter
+    private let isShared: Bool
+    private let onSealed: ([SealedChunk]) throws -> Void
+    private var writer: ChunkWriter?
+    private var count = 0
+
+    init(_ cutter: SourceCutter, isShared: Bool, onSealed: @escaping ([SealedChunk]) throws -> Void) {
+        self.cutter = cutter
+        self.isShared = isShared
+        self.onSealed = onSealed
+    }
+
+    /// What writes the chunks of a source; a file of its own begins where the source cannot be read again.
+    func writer(of source: SourceDescription) throws -> ChunkWriter {
+        if let writer, source.isRepeatable { return writer }
+        try end()
+        let writer = ChunkWriter(
+            directory: cutter.directory,
+            manifest: cutter.manifest,
+            chunkSize: cutter.chunkSize,
+            synced: !source.isRepeatable,
+            isShared: true
+        )
+        self.writer = writer
+        return writer
+    }
+
+    /// Ends the file behind a chunk, unless others are to share it.
+    func chunkEnded(_ chunk: ChunkEntry) throws {
+        count += 1
+        let mayShare = isShared && chunk.isLast && cutter.sources[chunk.source].description.isRepeatable
+        guard let writer, mayShare, count < Self.mostShared, writer.earlierCount < cutter.chunkSize else {
+            return try end()
+        }
+    }
+
+    /// Ends the file, and hands its chunks on.
+    func end() throws {
+        count = 0
+        guard let chunks = try writer?.endFile(), !chunks.isEmpty else { return }
+        try onSealed(
+            chunks.map {
+                SealedChunk(
+                    $0,
+                    in: cutter.directory,
+                    shape: cutter.sources[$0.source].shape,
+                    maxRecordBytes: cutter.limits.maxRecordBytes
+                )
+            }
+        )
     }
 }
 

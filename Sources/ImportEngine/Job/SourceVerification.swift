@@ -136,7 +136,7 @@ package struct SourceVerification {
         if let made, made.records >= marker.chunkRecords {
             let reader = ChunkReader(run.job.options)
             let limit = run.limits.maxRecordBytes
-            try reader.open(SealedChunk(made, in: directory, shape: shape, maxRecordBytes: limit))
+            try reader.open([SealedChunk(made, in: directory, shape: shape, maxRecordBytes: limit)])
             reader.skip(marker.chunkRecords)
             let part = reader.bytes[..<reader.offset].withUnsafeBytes { XXH3Hasher.digest(of: $0) }
             if reader.line == marker.chunkRecords, part == marker.chunkHash { return }

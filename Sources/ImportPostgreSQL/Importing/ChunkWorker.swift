@@ -40,7 +40,7 @@ final class ChunkWorker {
                 shape: source.shape,
                 maxRecordBytes: SplitLimits(job.options).maxRecordBytes
             )
-            try decoder.open(chunk, skipping: .none, source: source.description.name, retried: retried)
+            try decoder.open([chunk], skipping: .none, source: source.description.name, retried: retried)
         }
 
         func decoder(_ model: PGModel) -> ChunkDecoder {

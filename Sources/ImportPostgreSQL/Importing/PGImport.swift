@@ -139,7 +139,10 @@ struct PGImport {
         try registrar.start { [self] in try register($0, &unflushed, signal) }
         let fault: ImportError?
         do {
-            fault = try feed.feed(keepsAll: false) { chunk, _ in try registrar.put(chunk.entry) }
+            // Each is handed out, done and removed by itself.
+            fault = try feed.feed(keepsAll: false, sharesFiles: false) { chunks, _ in
+                for chunk in chunks { try registrar.put(chunk.entry) }
+            }
             try registrar.finish()
         } catch {
             try? registrar.finish()
@@ -156,7 +159,7 @@ struct PGImport {
 
     /// Puts chunks before the workers; they are on the disk by then.
     private func register(_ entries: [ChunkEntry], _ unflushed: inout UnflushedChunks, _ signal: ChunkSignal) throws {
-        for entry in entries where entry.records > 0 { try run.directory.sync(chunk: entry.number) }
+        for entry in entries where entry.records > 0 { try run.directory.sync(chunk: entry.fileNumber) }
         unflushed.entries += entries
         let isDurable = unflushed.entries.count >= UnflushedChunks.most
         try session.write(isDurable: isDurable) { [unflushed] connection in

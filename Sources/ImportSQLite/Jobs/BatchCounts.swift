@@ -73,12 +73,8 @@ struct BatchCounts {
         }
     }
 
-    /// What the batch has changed, by entity.
-    func write(
-        _ changes: [EntityChanges],
-        of batch: borrowing RowBatch,
-        _ database: Database
-    ) throws {
+    /// What a commit has changed, by entity.
+    func write(_ changes: [EntityChanges], recordsRead: [Int64], _ database: Database) throws {
         let statement = try database.cachedStatement(
             sql: """
                 UPDATE _import_entity SET records_read = records_read + ?, inserted = inserted + ?,
@@ -89,7 +85,7 @@ struct BatchCounts {
         try InsertedRowRanges.save(changes, job: job.id, database)
         for (index, change) in changes.enumerated() {
             try change.nested.save(job: job.id, position: index, database)
-            let read = recordsRead(index, batch, changes)
+            let read = recordsRead[index]
             guard read > 0 else { continue }
             let records = change.records
             try statement.execute(arguments: [
@@ -100,9 +96,9 @@ struct BatchCounts {
         }
     }
 
-    /// How many records of an entity were read: one whose object turns out to be of a subentity is one of that.
-    private func recordsRead(_ index: Int, _ batch: borrowing RowBatch, _ changes: [EntityChanges]) -> Int64 {
-        batch.graph.records.isEmpty ? batch.recordsRead[index] : changes[index].recordsRead
+    /// How many records of each entity were read: one whose object turns out to be of a subentity is one of that.
+    func recordsRead(_ changes: [EntityChanges], _ batch: borrowing RowBatch) -> [Int64] {
+        batch.graph.records.isEmpty ? batch.recordsRead : changes.map(\.recordsRead)
     }
 
     /// The part of a chunk that the batch has.
@@ -125,19 +121,22 @@ struct BatchCounts {
                 """
         )
         let isEnd = batch.end.isChunkEnd
+        let read = recordsRead(changes, batch)
         // A chunk without records is kept too: its range of the source is part of what the marker has passed.
-        let entities = entry.records == 0 ? [-1] : changes.indices.filter { recordsRead($0, batch, changes) > 0 }
+        let entities = entry.records == 0 ? [-1] : changes.indices.filter { read[$0] > 0 }
         for index in entities {
             let change = index < 0 ? nil : changes[index]
             try statement.execute(arguments: [
                 job.id, entry.source, entry.firstByte, index, entry.endByte, entry.sourceHash, entry.firstOrdinal,
-                index < 0 ? 0 : recordsRead(index, batch, changes), change?.inserted ?? 0,
+                index < 0 ? 0 : read[index], change?.inserted ?? 0,
                 change?.insertedRanges.first?.lowerBound,
                 change?.insertedRanges.last?.upperBound, isEnd,
             ])
         }
         if isEnd {
             if let values = entry.outsideValues, job.retry == nil { try write(values, of: entry.source, database) }
+            // What one batch has all of says so already.
+            guard batch.end.chunkRecords > batch.recordsRead.reduce(0, +) else { return }
             try database.cachedStatement(
                 sql: """
                     UPDATE _import_chunk SET is_complete = 1, end_byte = ?, source_hash = ?
@@ -160,12 +159,12 @@ struct BatchCounts {
     /// - Returns: what to tell those in this one.
     func log(
         _ changes: [EntityChanges],
-        of batch: borrowing RowBatch,
+        recordsRead: [Int64],
         _ progress: inout CommitState,
         _ database: Database
     ) throws -> MergeNotification {
         for index in progress.totals.indices where index < changes.count {
-            progress.totals[index].add(changes[index], recordsRead: recordsRead(index, batch, changes))
+            progress.totals[index].add(changes[index], recordsRead: recordsRead[index])
         }
         return try MergeLog.append(
             MergeNotification(

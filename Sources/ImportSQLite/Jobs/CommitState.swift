@@ -59,6 +59,12 @@ package struct CommitState: CommitProgress {
         return cache
     }
 
+    /// Counts a commit.
+    mutating func commitEnded() {
+        marker.commits += 1
+        marker.seconds = seconds
+    }
+
     /// Moves the marker to the end of a batch.
     package mutating func advance(to end: BatchEnd, of chunk: ChunkEntry, path: String) {
         var before = marker.source == chunk.source ? marker.byteOffset : 0
@@ -69,8 +75,6 @@ package struct CommitState: CommitProgress {
         marker.byteOffset = end.byteOffset
         marker.recordOrdinal = end.ordinal
         if end.chunkRecords > 0 { marker.recordPath = path }
-        marker.commits += 1
-        marker.seconds = seconds
         if end.isChunkEnd {
             marker.chunksDone += 1
             marker.chunkRecords = 0

@@ -207,9 +207,9 @@ package final class ReplayStore {
     ) throws {
         let entry = chunk.chunk.entry
         let source = sources[entry.source].description.name
-        try decoder.open(chunk.chunk, skipping: .none, source: source, retried: chunk.retried)
+        try decoder.open([chunk.chunk], skipping: .none, source: source, retried: chunk.retried)
         var refused = chunk.refused[...]
-        var batch = DecodedBatch()
+        let batch = BoxedBatch()
         repeat {
             try interruption.check()
             let next = entry.firstOrdinal + Int64(entry.records - decoder.recordsLeft)
@@ -217,13 +217,12 @@ package final class ReplayStore {
             // What is refused is a batch of its own.
             let isRefused = refused.first?.ordinal == next
             let end = isRefused ? next + 1 : min(refused.first?.ordinal ?? .max, last == .max ? last : last + 1)
-            decoder.decode(upTo: Int(min(end - next, 8_192)), into: &batch)
+            decoder.decode(upTo: Int(min(end - next, 8_192)), into: &batch.content)
             if isRefused, let first = refused.popFirst() {
-                batch.rows.refuse(LateRejects(plans: plans, chunkBytes: decoder.bytes), first)
+                batch.content.rows.refuse(LateRejects(plans: plans, chunkBytes: decoder.bytes), first)
             }
             _ = try writer.commit(
-                batch,
-                of: chunk.chunk,
+                [batch],
                 chunkBytes: decoder.bytes,
                 progress: &progress,
                 isSynced: false

@@ -122,13 +122,11 @@ package final class StoreWriter: BatchWriter {
     }
 
     package func commit(
-        _ decoded: borrowing DecodedBatch,
-        of chunk: SealedChunk,
+        _ batches: ArraySlice<BoxedBatch>,
         chunkBytes: [UInt8],
         progress: inout CommitState,
         isSynced: Bool
     ) throws -> MergeNotification {
-        let (batch, image) = (decoded.rows, decoded.layout)
         // Not kept where the commit fails: the store has forgotten it, too.
         var cache = progress.takeCache()
         var next = progress
@@ -136,9 +134,9 @@ package final class StoreWriter: BatchWriter {
         do {
             try queue.inDatabase { database in
                 if isSynced, durability != .full { try database.execute(sql: "PRAGMA synchronous = FULL") }
-                try transaction(database, reading: decoded) {
+                try transaction(database, reading: batches.first) {
                     try checkThatNobodyElseCommits(progress, database)
-                    notification = try write(batch, image, of: chunk, chunkBytes: chunkBytes, &next, &cache, database)
+                    notification = try write(batches, chunkBytes: chunkBytes, &next, &cache, database)
                     return .commit
                 }
                 if isSynced, durability != .full {
@@ -149,24 +147,65 @@ package final class StoreWriter: BatchWriter {
             throw ImportError(store: store, error)
         }
         guard let notification else { throw ImportError(.fault, at: store, "a commit was not logged") }
-        next.rejects += notification.changes.reduce(0) { $0 + $1.rejected }
         if next.isAppending { next.cache = cache }
         progress = next
         return notification
     }
 
-    /// Writes a batch and everything that counts it.
+    /// Writes batches and everything that counts them.
     ///
     /// - Throws: `RejectLimit.Excess` and `LayoutInvalidated`, as `commit` does.
     private func write(
-        _ batch: borrowing RowBatch,
-        _ image: DatabaseImage?,
-        of chunk: SealedChunk,
+        _ batches: ArraySlice<BoxedBatch>,
         chunkBytes: [UInt8],
         _ progress: inout CommitState,
         _ cache: inout AppendCache,
         _ database: Database
     ) throws -> MergeNotification {
+        var changes: [EntityChanges] = []
+        var read: [Int64] = []
+        var retained = retainsRows ? RetainedRows() : nil
+        for batch in batches {
+            guard let chunk = batch.content.chunk else { continue }
+            let own = try write(
+                batch.content.rows,
+                batch.content.layout,
+                of: chunk,
+                LateRejects(plans: plans, chunkBytes: chunkBytes),
+                &progress,
+                &cache,
+                &retained,
+                database
+            )
+            let ownRead = counts.recordsRead(own, batch.content.rows)
+            if changes.isEmpty {
+                (changes, read) = (own, ownRead)
+            } else {
+                for index in own.indices {
+                    changes[index].add(own[index])
+                    read[index] += ownRead[index]
+                }
+            }
+        }
+        try undoLog?.complete()
+        try counts.write(changes, recordsRead: read, database)
+        try retained?.save(job: job.id, plans.map(\.entity.table), database)
+        progress.commitEnded()
+        try progress.marker.save(database, job: job.id)
+        return try counts.log(changes, recordsRead: read, &progress, database)
+    }
+
+    /// Writes a batch, with its rejects and what counts them by source.
+    private func write(
+        _ batch: borrowing RowBatch,
+        _ image: DatabaseImage?,
+        of chunk: SealedChunk,
+        _ found: LateRejects,
+        _ progress: inout CommitState,
+        _ cache: inout AppendCache,
+        _ retained: inout RetainedRows?,
+        _ database: Database
+    ) throws -> [EntityChanges] {
         var changes = plans.enumerated().map { index, plan in
             var changes = EntityChanges(
                 entity: plan.entity.name,
@@ -177,9 +216,7 @@ package final class StoreWriter: BatchWriter {
             changes.ignored = batch.ignored[index]
             return changes
         }
-        let found = LateRejects(plans: plans, chunkBytes: chunkBytes)
         var ledger = LedgerCounts()
-        var retained = retainsRows ? RetainedRows() : nil
         let late =
             try graphWriter?.write(
                 batch,
@@ -198,6 +235,7 @@ package final class StoreWriter: BatchWriter {
         // Settling identifiers may have made some already.
         try limit.check(rejects, after: changes.reduce(progress.rejects) { $0 + $1.rejected })
         for reject in rejects { changes[Int(reject.entity)].rejected += 1 }
+        progress.rejects += changes.reduce(0) { $0 + $1.rejected }
         try counts.write(rejects, of: chunk.entry, database)
         try counts.writeErrors(
             batch,
@@ -212,13 +250,9 @@ package final class StoreWriter: BatchWriter {
             let ordinals = progress.marker.recordOrdinal + 1...batch.end.ordinal
             try RetryOutcome.settle(ordinals, of: job.id, database)
         }
-        try undoLog?.complete()
-        try counts.write(changes, of: batch, database)
-        try retained?.save(job: job.id, plans.map(\.entity.table), database)
         try counts.write(chunk.entry, batch, changes, database)
         progress.advance(to: batch.end, of: chunk.entry, path: path(batch.end.path, of: chunk))
-        try progress.marker.save(database, job: job.id)
-        return try counts.log(changes, of: batch, &progress, database)
+        return changes
     }
 
     /// Runs a transaction that has the store's write lock from its beginning.
@@ -228,7 +262,7 @@ package final class StoreWriter: BatchWriter {
     /// (<https://www.sqlite.org/lang_transaction.html>).
     private func transaction(
         _ database: Database,
-        reading batch: borrowing DecodedBatch,
+        reading batch: BoxedBatch?,
         _ body: () throws -> Database.TransactionCompletion
     ) throws {
         func run() throws {
@@ -237,8 +271,8 @@ package final class StoreWriter: BatchWriter {
                 return try body()
             }
         }
-        guard let attached else { return try run() }
-        try attached.showing(batch, run)
+        guard let attached, let batch else { return try run() }
+        try attached.showing(batch.content, run)
     }
 
     package func retriedRecords(of chunk: ChunkEntry) throws -> RetriedRecords? {

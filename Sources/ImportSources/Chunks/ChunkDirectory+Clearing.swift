@@ -34,7 +34,7 @@ extension ChunkDirectory {
     ///
     /// - Parameters:
     ///   - numbers: those that the manifest in this directory has reserved.
-    ///   - kept: the numbers of chunks whose whole files stay.
+    ///   - kept: the numbers of whole files that stay.
     package func removeChunks(_ numbers: ReservedChunkNumbers, keeping kept: Set<Int> = []) throws {
         for name in try names() {
             guard let number = Self.number(name), numbers.contains(number) else { continue }

@@ -123,18 +123,18 @@ package final class ChunkDirectory: Sendable {
         }
     }
 
-    /// Reads a whole chunk file.
+    /// Reads the lines of chunks that follow one another in a file.
     ///
-    /// - Returns: whether it is there with the size of its entry; its checksum is not looked at.
-    package func read(_ entry: ChunkEntry, into bytes: inout [UInt8]) throws -> Bool {
-        if entry.records == 0 {
+    /// - Returns: whether they are there, in a file of the size that it is to have; their checksums are not looked at.
+    package func read(_ chunks: [ChunkEntry], into bytes: inout [UInt8]) throws -> Bool {
+        guard let first = chunks.first, let last = chunks.last, last.offset + last.bytes > first.offset else {
             bytes = []
             return true
         }
-        guard entry.bytes <= ChunkEntry.mostFileBytes, let file = try openIfThere(Self.fileName(entry.number)),
-            try file.size() == entry.bytes
+        guard first.fileSize <= ChunkEntry.mostFileBytes,
+            let file = try openIfThere(Self.fileName(first.fileNumber)), try file.size() == first.fileSize
         else { return false }
-        let size = Int(entry.bytes)
+        let size = Int(last.offset + last.bytes - first.offset)
         if bytes.capacity < size {
             // What was read before must not be there beside it; chunks differ by about a record.
             bytes = []
@@ -143,23 +143,29 @@ package final class ChunkDirectory: Sendable {
         // Resized in place: a new array would be filled with zeros and paged in for every chunk.
         if bytes.count > size { bytes.removeLast(bytes.count - size) }
         if bytes.count < size { bytes.append(contentsOf: repeatElement(0, count: size - bytes.count)) }
+        try file.seek(to: first.offset)
         return try bytes.withUnsafeMutableBytes { try file.read(into: $0) } == size
     }
 
-    /// True if the chunk file of `entry` is there with its size and checksum.
+    /// True if the lines of `entry` are in its file, which has its size, as they were written.
     ///
     /// A chunk without records needs no file.
     package func isIntact(_ entry: ChunkEntry) throws -> Bool {
         if entry.records == 0 { return true }
-        guard let file = try openIfThere(Self.fileName(entry.number)), try file.size() == entry.bytes else {
+        guard let file = try openIfThere(Self.fileName(entry.fileNumber)), try file.size() == entry.fileSize else {
             return false
         }
         let hasher = XXH3Hasher()
-        var block = [UInt8](repeating: 0, count: 256 << 10)
-        while true {
-            let count = try block.withUnsafeMutableBytes { try file.read(into: $0) }
+        var block = [UInt8](repeating: 0, count: Int(min(entry.bytes, 256 << 10)))
+        var left = Int(entry.bytes)
+        try file.seek(to: entry.offset)
+        while left > 0 {
+            let count = try block.withUnsafeMutableBytes {
+                try file.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<min(left, $0.count)]))
+            }
             if count == 0 { break }
             block.withUnsafeBytes { hasher.update(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+            left -= count
         }
         return hasher.digest == entry.checksum
     }

@@ -9,7 +9,8 @@ extension ChunkEntry {
         let paths = Int64(header.shapes[source].paths.count)
         guard 1...ReservedChunkNumbers.most ~= number, records >= 0, 1...Self.mostRecords ~= firstOrdinal,
             records <= Self.mostRecords,
-            bytes >= Int64(records), bytes <= Self.mostFileBytes, 0...Self.mostBytes ~= endByte,
+            bytes >= Int64(records), 0...Self.mostFileBytes ~= bytes, hasSoundPart(after: before),
+            0...Self.mostBytes ~= endByte,
             0...endByte ~= firstByte, end.byteOffset == endByte,
             self.paths.allSatisfy({ 0..<paths ~= $0.value }), Self.count(self.paths) == records,
             Self.count(gaps) == records, isWithinRange, outside.values.allSatisfy({ 0...(endByte - firstByte) ~= $0 }),
@@ -21,6 +22,14 @@ extension ChunkEntry {
         guard let before else { return true }
         guard number > before.number, firstOrdinal == before.firstOrdinal + Int64(before.records) else { return false }
         return before.isLast ? source == before.source + 1 : source == before.source && firstByte == before.endByte
+    }
+
+    /// True if its lines have room in its file, right after those of the chunk before where they share one.
+    private func hasSoundPart(after before: ChunkEntry?) -> Bool {
+        guard let part else { return true }
+        guard 0...Self.mostFileBytes ~= part.size, 0...part.size - bytes ~= part.offset else { return false }
+        guard let before, before.fileNumber == part.file else { return part.file == number && part.offset == 0 }
+        return before.part.map { $0.size == part.size && $0.offset + before.bytes == part.offset } ?? false
     }
 
     /// The largest chunk file that is read, in bytes: one of the largest chunk size and one more record of the largest size.

@@ -1,6 +1,8 @@
 /// One sealed chunk, as its line of the manifest has it.
 ///
-/// Line *i* of the chunk file (from 0) is the record with the ordinal `firstOrdinal + i`. A record that the splitter
+/// Its lines are a chunk file, or a part of one: chunks of small sources that follow one another share a file.
+///
+/// Line *i* of the chunk (from 0) is the record with the ordinal `firstOrdinal + i`. A record that the splitter
 /// passed over has an empty line and an entry in `rejects`; one that is not wanted (`skip`, `limit`) has neither, and
 /// its bytes are part of a gap.
 ///
@@ -30,7 +32,7 @@ package struct ChunkEntry: Sendable, Hashable, Codable {
     package let firstOrdinal: Int64
     /// How many records it holds, passed-over ones included.
     ///
-    /// 0 only in a source's last chunk; then it has no file.
+    /// 0 only in a source's last chunk; then it has no lines.
     package let records: Int
     /// Runs of record paths: how many records, and the index of their record path in the header.
     package let paths: [Run]
@@ -38,10 +40,12 @@ package struct ChunkEntry: Sendable, Hashable, Codable {
     ///
     /// They count from the end of the record before, or from `firstByte`.
     package let gaps: [Run]
-    /// The chunk file's size in bytes.
+    /// The size of its lines in bytes.
     package let bytes: Int64
-    /// XXH3-64 of the chunk file, in hexadecimal.
+    /// XXH3-64 of its lines, in hexadecimal.
     package let checksum: String
+    /// Where its lines are; nil where they are all of the file with its number.
+    package var part: FilePart?
     /// Records that were passed over while streaming.
     package let rejects: [SkippedRecord]
     /// Values that are outside the record paths, counted by where they are.
@@ -66,6 +70,13 @@ package struct ChunkEntry: Sendable, Hashable, Codable {
     /// What outside values are counted under that have none of the names.
     package static let otherNames = "…"
 
+    /// The number in its file's name.
+    package var fileNumber: Int { part?.file ?? number }
+    /// Its file's size in bytes.
+    package var fileSize: Int64 { part?.size ?? bytes }
+    /// Where its lines begin in its file, in bytes.
+    package var offset: Int64 { part?.offset ?? 0 }
+
     /// The same chunk in another job.
     package func moved(to number: Int, source: Int, firstOrdinal: Int64) -> ChunkEntry {
         ChunkEntry(
@@ -87,6 +98,38 @@ package struct ChunkEntry: Sendable, Hashable, Codable {
             isLast: isLast,
             fault: fault
         )
+    }
+
+    /// A part of a chunk file: `[file, offset, size]` in JSON.
+    package struct FilePart: Sendable, Hashable, Codable {
+        /// The number of the file's first chunk, which is in its name.
+        package var file: Int
+        /// Where the part begins, in bytes.
+        package var offset: Int64
+        /// The file's size in bytes.
+        package var size: Int64
+
+        package init(file: Int, offset: Int64, size: Int64) {
+            self.file = file
+            self.offset = offset
+            self.size = size
+        }
+
+        /// Reads `[file, offset, size]`.
+        package init(from decoder: any Decoder) throws {
+            var container = try decoder.unkeyedContainer()
+            file = try container.decode(Int.self)
+            offset = try container.decode(Int64.self)
+            size = try container.decode(Int64.self)
+        }
+
+        /// Writes `[file, offset, size]`.
+        package func encode(to encoder: any Encoder) throws {
+            var container = encoder.unkeyedContainer()
+            try container.encode(file)
+            try container.encode(offset)
+            try container.encode(size)
+        }
     }
 
     /// A run of equal values: `[count, value]` in JSON.

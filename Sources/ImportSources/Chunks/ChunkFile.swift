@@ -28,6 +28,11 @@ package final class ChunkFile {
         Int64(try status().st_size)
     }
 
+    /// Lets the next read begin at `offset`.
+    func seek(to offset: Int64) throws {
+        guard lseek(descriptor, off_t(offset), SEEK_SET) >= 0 else { throw ImportError.system(errno, "read", path) }
+    }
+
     /// Fills `buffer` from where the last read stopped: fewer bytes only at the file's end.
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         var filled = 0

@@ -53,6 +53,8 @@ package final class ChunkManifest {
 
     /// The number that the next chunk gets, from 1; its name is reserved.
     private(set) var nextNumber: Int
+    /// The chunks of the file that is being written, and the names that their lines reserve.
+    private var waiting: [(entry: ChunkEntry, reserved: [ClosedRange<Int>])] = []
     private var numbers: ReservedChunkNumbers
     /// Numbers of chunks whose names files of others have.
     private let taken: Set<Int>
@@ -81,7 +83,7 @@ package final class ChunkManifest {
         synced: Bool
     ) throws {
         self.synced = synced
-        let taken = try directory.chunkNumbers().subtracting(entries.map(\.number))
+        let taken = try directory.chunkNumbers().subtracting(entries.map(\.fileNumber))
         var numbers = reserved
         let first = max(firstNumber, entries.last.map { $0.number + 1 } ?? 1)
         if let next = numbers.next(from: first, besides: taken) {
@@ -137,7 +139,7 @@ package final class ChunkManifest {
     /// Files of chunks that were cut off must be gone by then, as their names may not be reserved any more.
     package init(resuming content: Content, in directory: ChunkDirectory, synced: Bool) throws {
         self.synced = synced
-        let taken = try directory.chunkNumbers().subtracting(content.entries.map(\.number))
+        let taken = try directory.chunkNumbers().subtracting(content.entries.map(\.fileNumber))
         let first = content.entries.last.map { $0.number + 1 } ?? 1
         guard let next = content.numbers.next(from: first, besides: taken) else {
             throw Damage(line: content.ends.count, isTorn: false).error(in: "\(directory.path)/\(Self.fileName)")
@@ -149,8 +151,8 @@ package final class ChunkManifest {
         try file.truncate(to: content.ends.last?.offset ?? 0)
     }
 
-    /// Writes a sealed chunk's line.
-    package func append(_ entry: ChunkEntry) throws {
+    /// Takes the next chunk of the file that is being written.
+    func add(_ entry: ChunkEntry) {
         var reserved: [ClosedRange<Int>] = []
         if let next = numbers.next(from: entry.number + 1, besides: taken) {
             nextNumber = next
@@ -158,9 +160,38 @@ package final class ChunkManifest {
             reserved = [numbers.reserve(from: entry.number + 1, besides: taken)]
             nextNumber = reserved[0].lowerBound
         }
-        let line = try ManifestLine.bytes(encoder.encode(entry), reserving: reserved)
-        try line.withUnsafeBytes { try file.write($0) }
-        if synced || !reserved.isEmpty { try file.sync() }
+        waiting.append((entry, reserved))
+    }
+
+    /// The number in the name of the file that is being written.
+    var fileNumber: Int { waiting.first?.entry.number ?? nextNumber }
+
+    /// Writes the lines of the chunks of a file, which is whole.
+    ///
+    /// - Returns: the chunks, with their parts of the file.
+    func endFile() throws -> [ChunkEntry] {
+        guard !waiting.isEmpty else { return [] }
+        defer { waiting.removeAll(keepingCapacity: true) }
+        let number = fileNumber
+        let size = waiting.reduce(0) { $0 + $1.entry.bytes }
+        var offset: Int64 = 0
+        if waiting.count > 1 {
+            for place in waiting.indices {
+                waiting[place].entry.part = ChunkEntry.FilePart(file: number, offset: offset, size: size)
+                offset += waiting[place].entry.bytes
+            }
+        }
+        var lines: [UInt8] = []
+        for (entry, reserved) in waiting { lines += try ManifestLine.bytes(encoder.encode(entry), reserving: reserved) }
+        try lines.withUnsafeBytes { try file.write($0) }
+        if synced || waiting.contains(where: { !$0.reserved.isEmpty }) { try file.sync() }
+        return waiting.map(\.entry)
+    }
+
+    /// Writes the line of a chunk that has a file of its own.
+    package func append(_ entry: ChunkEntry) throws {
+        add(entry)
+        _ = try endFile()
     }
 
     private static func makeEncoder() -> JSONEncoder {

@@ -17,6 +17,8 @@ package final class ChunkWriter {
     private let manifest: ChunkManifest?
     private let number: Int
     private let synced: Bool
+    /// True if chunks share a file until `endFile` is called; otherwise each has a file of its own.
+    private let isShared: Bool
     /// The file of the chunk that is being filled; nil where it has no bytes yet.
     private var draft: TemporaryChunkFile?
 
@@ -26,12 +28,14 @@ package final class ChunkWriter {
     ///   - chunkSize: the size in bytes at which a chunk is closed, from 1.
     ///   - synced: whether chunk and line must be on the disk before anybody hears of the chunk, as the source cannot
     ///     be read again.
+    ///   - isShared: whether chunks share a file until `endFile` is called; otherwise each has a file of its own.
     ///   - portion: how many bytes of a chunk are gathered before they are written.
     package init(
         directory: ChunkDirectory,
         manifest: ChunkManifest,
         chunkSize: Int,
         synced: Bool,
+        isShared: Bool = false,
         portion: Int = ChunkWriter.defaultPortion
     ) {
         self.directory = directory
@@ -40,6 +44,7 @@ package final class ChunkWriter {
         self.chunkSize = max(1, chunkSize)
         self.portion = max(1, portion)
         self.synced = synced
+        self.isShared = isShared
     }
 
     /// Writes one chunk again, which is closed as soon as it may be; it is on the disk when anybody hears of it.
@@ -54,12 +59,16 @@ package final class ChunkWriter {
         chunkSize = 1
         portion = Self.defaultPortion
         synced = true
+        isShared = false
     }
 
     /// How many bytes are written of the chunk that is being filled.
     package var count: Int64 { draft?.count ?? 0 }
 
-    /// XXH3-64 of these bytes.
+    /// How many bytes the chunks before it have in its file.
+    package var earlierCount: Int64 { draft?.earlierCount ?? 0 }
+
+    /// XXH3-64 of the bytes of the chunk that is being filled.
     package var checksum: String {
         draft?.checksum ?? XXH3Hasher.digest(of: UnsafeRawBufferPointer(start: nil, count: 0))
     }
@@ -67,19 +76,30 @@ package final class ChunkWriter {
     /// Writes lines of the chunk that is being filled, which is to have `nextNumber`.
     package func append(_ lines: UnsafeRawBufferPointer) throws {
         guard !lines.isEmpty else { return }
-        let draft = try draft ?? TemporaryChunkFile(of: ChunkDirectory.fileName(nextNumber), in: directory)
+        let name = ChunkDirectory.fileName(manifest?.fileNumber ?? number)
+        let draft = try draft ?? TemporaryChunkFile(of: name, in: directory)
         self.draft = draft
         try draft.append(lines)
     }
 
-    /// Ends the chunk: its file gets its name, then the manifest its line.
-    ///
-    /// A chunk without records gets no file.
+    /// Ends the chunk that is being filled, and its file, where that is not shared.
     ///
     /// - Parameter entry: the chunk's, with `nextNumber`, `count` and `checksum`.
     func seal(_ entry: ChunkEntry) throws {
+        manifest?.add(entry)
+        draft?.endChunk()
+        if !isShared { try endFile() }
+    }
+
+    /// Ends the file: it gets its name, then its chunks their lines of the manifest.
+    ///
+    /// Chunks without records need no file.
+    ///
+    /// - Returns: the file's chunks.
+    @discardableResult
+    package func endFile() throws -> [ChunkEntry] {
         try draft?.finish(synced: synced)
         draft = nil
-        try manifest?.append(entry)
+        return try manifest?.endFile() ?? []
     }
 }

@@ -1,6 +1,6 @@
 import ImportModel
 
-/// A chunk file that is whole, with what is needed to decode it.
+/// A chunk whose file is whole, with what is needed to decode it.
 package struct SealedChunk: Sendable {
     package let entry: ChunkEntry
     package let directory: ChunkDirectory
@@ -24,20 +24,51 @@ package struct SealedChunk: Sendable {
         forms = (shape.form ?? "").split(separator: ",").compactMap { SourceForm.Kind(rawValue: String($0)) }
     }
 
-    /// Reads the file.
+    /// Where its lines begin in what `read` has read of chunks of its file, and where they end.
     ///
-    /// - Parameter bytes: what it is read into; exactly as long as the file afterwards.
-    /// - Throws: `ImportError` when it cannot be read, or is not what was sealed.
+    /// - Parameter first: the first of them.
+    package func range(after first: SealedChunk) -> Range<Int> {
+        let start = Int(entry.offset - first.entry.offset)
+        return start..<start + Int(entry.bytes)
+    }
+}
+
+extension [SealedChunk] {
+    /// Reads the lines of chunks that follow one another in a file.
+    ///
+    /// - Parameter bytes: what they are read into; exactly as long as they are afterwards.
+    /// - Throws: `ImportError` when they cannot be read, or are not what was sealed.
     package func read(into bytes: inout [UInt8]) throws {
-        let isWhole = try directory.read(entry, into: &bytes)
-        let checksum = bytes.withUnsafeBytes { XXH3Hasher.digest(of: $0) }
-        guard isWhole, entry.bytes == 0 || checksum == entry.checksum else {
+        guard let first else {
+            bytes = []
+            return
+        }
+        let isWhole = try first.directory.read(map(\.entry), into: &bytes)
+        let isIntact = bytes.withUnsafeBytes { bytes in
+            allSatisfy { chunk in
+                chunk.entry.bytes == 0
+                    || XXH3Hasher.digest(of: UnsafeRawBufferPointer(rebasing: bytes[chunk.range(after: first)]))
+                        == chunk.entry.checksum
+            }
+        }
+        guard isWhole, isIntact else {
             throw ImportError(
                 .chunkDamaged,
-                at: "\(directory.path)/\(ChunkDirectory.fileName(entry.number))",
+                at: "\(first.directory.path)/\(ChunkDirectory.fileName(first.entry.fileNumber))",
                 "is not as it was written",
                 advice: "The import or split that made it cuts it again from the source: \(.sameAgain)."
             )
+        }
+    }
+
+    /// The same, those that share a file together.
+    package func byFile() -> [[SealedChunk]] {
+        reduce(into: []) { files, chunk in
+            if chunk.entry.part != nil, files.last?.first?.entry.fileNumber == chunk.entry.fileNumber {
+                files[files.count - 1].append(chunk)
+            } else {
+                files.append([chunk])
+            }
         }
     }
 }

@@ -12,9 +12,10 @@ final class TemporaryChunkFile {
     /// True if it is written over a file that is done with, which may be longer.
     private let isReused: Bool
     private var isOpen = true
-    private let hasher = XXH3Hasher()
-    /// How many bytes it has so far.
+    private var hasher = XXH3Hasher()
+    /// How many bytes it has so far of the chunk that is being filled, and of those before it.
     private(set) var count: Int64 = 0
+    private(set) var earlierCount: Int64 = 0
 
     /// Begins a file.
     ///
@@ -39,7 +40,7 @@ final class TemporaryChunkFile {
         discard()
     }
 
-    /// XXH3-64 of its bytes so far.
+    /// XXH3-64 of the bytes so far of the chunk that is being filled.
     var checksum: String { hasher.digest }
 
     /// Writes the bytes that come next.
@@ -56,13 +57,20 @@ final class TemporaryChunkFile {
         }
     }
 
+    /// Ends a chunk, after which others come.
+    func endChunk() {
+        earlierCount += count
+        count = 0
+        hasher = XXH3Hasher()
+    }
+
     /// Gives it its name.
     ///
     /// - Parameter synced: whether file and name must be on the disk when this returns.
     /// - Throws: `ImportError` when it cannot be written, `.cannotCreate` when another file has the name; it is removed then.
     func finish(synced: Bool) throws {
         do {
-            if isReused { try file.truncate(to: count) }
+            if isReused { try file.truncate(to: earlierCount + count) }
             if synced { try file.sync() }
             try directory.rename(temporary, to: name)
             isOpen = false

@@ -9,7 +9,6 @@ import ImportSources
 package final class StageProbe {
     /// A chunk's rows, with the bytes that their texts are slices of.
     struct DecodedChunk {
-        let chunk: SealedChunk
         let bytes: [UInt8]
         let batches: [BoxedBatch]
     }
@@ -65,7 +64,7 @@ package final class StageProbe {
         let reader = ChunkReader(job.options)
         var (records, tokens) = (0, 0)
         for chunk in chunks {
-            try reader.open(chunk)
+            try reader.open([chunk])
             reader.read(chunk.entry.records) { line in
                 guard case .record = line.content else { return true }
                 records += 1
@@ -86,7 +85,7 @@ package final class StageProbe {
         var (rows, rejects) = (0, 0)
         var batch = DecodedBatch()
         for chunk in chunks {
-            try decoder.open(chunk, skipping: .none, source: chunk.directory.path)
+            try decoder.open([chunk], skipping: .none, source: chunk.directory.path)
             while !decoder.isExhausted {
                 decoder.decode(upTo: commitEvery, into: &batch)
                 rows += batch.rows.rows.count
@@ -106,14 +105,14 @@ package final class StageProbe {
         let decoder = makeDecoder(imaging: imaging)
         return ProbeRows(
             chunks: try chunks.map { chunk in
-                try decoder.open(chunk, skipping: .none, source: chunk.directory.path)
+                try decoder.open([chunk], skipping: .none, source: chunk.directory.path)
                 var batches: [BoxedBatch] = []
                 while !decoder.isExhausted {
                     let batch = BoxedBatch()
                     decoder.decode(upTo: commitEvery, into: &batch.content)
                     batches.append(batch)
                 }
-                return DecodedChunk(chunk: chunk, bytes: decoder.bytes, batches: batches)
+                return DecodedChunk(bytes: decoder.bytes, batches: batches)
             }
         )
     }

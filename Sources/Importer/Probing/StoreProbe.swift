@@ -71,8 +71,7 @@ package final class StoreProbe {
         for chunk in rows.chunks {
             for batch in chunk.batches {
                 let notification = try writer.commit(
-                    batch.content,
-                    of: chunk.chunk,
+                    [batch],
                     chunkBytes: chunk.bytes,
                     progress: &progress,
                     isSynced: false

@@ -27,7 +27,7 @@ struct InferTool {
         if let chunks = try ChunkSource.open(arguments) {
             let sources = try planner.plan(chunks)
             return try infer(sources, removesChunks: false) { put in
-                for entry in chunks.content.entries { try put(entry, chunks.directory) }
+                try put(chunks.content.entries, chunks.directory)
                 return nil
             }
         }
@@ -57,7 +57,7 @@ struct InferTool {
             progress: progress
         )
         return try infer(plan.sources, removesChunks: true) { put in
-            try cutter.run(from: SplitStart(), open: plan.open) { try put($0.entry, directory) }
+            try cutter.run(from: SplitStart(), open: plan.open) { try put($0.map(\.entry), directory) }
         }
     }
 
@@ -71,7 +71,7 @@ struct InferTool {
     private func infer(
         _ sources: [StoredJob.Source],
         removesChunks: Bool,
-        _ cut: @escaping (@escaping (ChunkEntry, ChunkDirectory) throws -> Void) throws -> ImportError?
+        _ cut: @escaping (@escaping ([ChunkEntry], ChunkDirectory) throws -> Void) throws -> ImportError?
     ) throws -> InferredModel {
         let inference = InferenceWorkers(
             sources: sources,
@@ -83,9 +83,11 @@ struct InferTool {
         )
         progress.update { $0.totalBytes = sources.map(\.description).plainSize }
         let fault = try inference.run(workers: run.workers) { queue in
-            try cut { entry, directory in
-                let shape = sources[entry.source].shape
-                try queue.put(SealedChunk(entry, in: directory, shape: shape, maxRecordBytes: job.maxRecordBytes))
+            try cut { entries, directory in
+                let chunks = entries.map {
+                    SealedChunk($0, in: directory, shape: sources[$0.source].shape, maxRecordBytes: job.maxRecordBytes)
+                }
+                for file in chunks.byFile() { try queue.put(file) }
             }
         }
         if let fault { throw fault }

@@ -53,7 +53,9 @@ struct SplitTool {
         }
         showStart(start, before, header)
         let tally = Tally(before, shapes: header.shapes)
-        if let fault = try stage.run(from: start, open: open, onSealed: { tally.add($0.entry) }) { throw fault }
+        if let fault = try stage.run(from: start, open: open, onSealed: { $0.forEach { tally.add($0.entry) } }) {
+            throw fault
+        }
         progress.update { $0.phase = .finished }
         return tally.summary(directory: directory.path)
     }
@@ -96,7 +98,7 @@ struct SplitTool {
             token: nil,
             interruption: interruption
         )
-        try directory.removeChunks(content.numbers, keeping: Set(point.chunks.map(\.number)))
+        try directory.removeChunks(content.numbers, keeping: Set(point.chunks.map(\.fileNumber)))
         guard let kept = point.manifest, content.header == header else {
             // The sources' sizes and times are others by now, or the format is.
             let manifest = try ChunkManifest(

@@ -33,7 +33,7 @@ struct ChunkDecoderTests {
             let model = try ModelDescription(parsing: Array(MemoryImport.model.utf8))
             let plan = try EntityPlan(entity: model.entities[0], index: 0)
             let decoder = ChunkDecoder(plans: [[plan]], entities: 1, options: JobOptions(model: model))
-            try decoder.open(chunk, skipping: committed, source: "item.json")
+            try decoder.open([chunk], skipping: committed, source: "item.json")
             return decoder
         }
     }

@@ -351,16 +351,26 @@ final class MemoryWriter: BatchWriter {
     }
 
     func commit(
-        _ batch: borrowing DecodedBatch,
-        of chunk: SealedChunk,
+        _ batches: ArraySlice<BoxedBatch>,
         chunkBytes: [UInt8],
         progress: inout MemoryProgress,
         isSynced: Bool
     ) throws -> MergeNotification {
-        let end = batch.rows.end
-        let rejects = batch.rows.rejects
-        let read = batch.rows.recordsRead.reduce(0, +)
-        let content = batch.rows
+        for batch in batches { try commit(batch, chunkBytes, &progress) }
+        return MergeNotification(
+            job: job.id,
+            commit: progress.marker.commits,
+            changes: [],
+            totals: [],
+            marker: progress.marker,
+            isFinished: false
+        )
+    }
+
+    private func commit(_ batch: BoxedBatch, _ chunkBytes: [UInt8], _ progress: inout MemoryProgress) throws {
+        guard let chunk = batch.content.chunk else { throw MemoryStore.Failure() }
+        let content = batch.content.rows
+        let (end, rejects, read) = (content.end, content.rejects, content.recordsRead.reduce(0, +))
         let rows = model.entities.indices.map { entity in
             content.texts(of: entity, attributes: model.entities[entity].attributes.count, chunkBytes)
         }
@@ -399,14 +409,6 @@ final class MemoryWriter: BatchWriter {
             }
         }
         progress = next
-        return MergeNotification(
-            job: job.id,
-            commit: next.marker.commits,
-            changes: [],
-            totals: [],
-            marker: next.marker,
-            isFinished: false
-        )
     }
 
     func retriedRecords(of chunk: ChunkEntry) -> RetriedRecords? { nil }

@@ -23,12 +23,12 @@ struct ChunkQueueTests {
     @Test func numbersChunksAsTheyAreHandedOut() throws {
         let chunks = try Self.chunks(5)
         let queue = ChunkQueue(capacity: chunks.count)
-        for chunk in chunks { try queue.put(chunk) }
+        for chunk in chunks { try queue.put([chunk]) }
         queue.close()
         var items: [ChunkQueue.Item] = []
         while let item = try queue.take() { items.append(item) }
         #expect(items.map(\.turn) == Array(chunks.indices))
-        #expect(items.map(\.chunk.entry) == chunks.map(\.entry))
+        #expect(items.flatMap(\.chunks).map(\.entry) == chunks.map(\.entry))
         #expect(try queue.take() == nil)
     }
 
@@ -42,7 +42,7 @@ struct ChunkQueueTests {
         try pool.start([
             {
                 for (index, chunk) in chunks.enumerated() {
-                    try queue.put(chunk)
+                    try queue.put([chunk])
                     if index + 1 > asked.load(ordering: .sequentiallyConsistent) + capacity {
                         excesses.add(1, ordering: .relaxed)
                     }
@@ -61,13 +61,13 @@ struct ChunkQueueTests {
     @Test func aFailureEndsItForEverybody() throws {
         let chunks = try Self.chunks(2)
         let queue = ChunkQueue(capacity: 1)
-        try queue.put(chunks[0])
+        try queue.put([chunks[0]])
         let pool = WorkerPool(workers: 1) { _ in }
-        try pool.start([{ try queue.put(chunks[1]) }])
+        try pool.start([{ try queue.put([chunks[1]]) }])
         queue.fail(Stop())
         queue.fail(NeverCame("a second error"))
         #expect(throws: Stop.self) { try pool.wait() }
-        #expect(throws: Stop.self) { try queue.put(chunks[1]) }
+        #expect(throws: Stop.self) { try queue.put([chunks[1]]) }
         #expect(throws: Stop.self) { try queue.take() }
     }
 

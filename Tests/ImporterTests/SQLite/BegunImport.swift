@@ -16,7 +16,7 @@ final class BegunImport {
     private let destination: SQLiteDestination
     private let writers: StoreWriterFactory
     private let writer: StoreWriter
-    private var batch = DecodedBatch()
+    private let batch = BoxedBatch()
 
     /// - Parameters:
     ///   - records: the source.
@@ -33,7 +33,7 @@ final class BegunImport {
         _ = try ChunkFeed(run).feed(queue, keepsAll: true)
         queue.close()
         var chunks: [SealedChunk] = []
-        while let item = try queue.take() { chunks.append(item.chunk) }
+        while let item = try queue.take() { chunks += item.chunks }
         self.chunks = chunks
         writers = try destination.writers(run.job, model, started: run.started, Interruption())
         progress = writers.progress
@@ -51,15 +51,14 @@ final class BegunImport {
 
     /// Begins to decode a chunk after what of it is committed.
     func open(_ chunk: Int = 0) throws {
-        try decoder.open(chunks[chunk], skipping: progress.marker.committed, source: files.source)
+        try decoder.open([chunks[chunk]], skipping: progress.marker.committed, source: files.source)
     }
 
     /// Decodes the next records and commits them.
-    func commit(_ records: Int, of chunk: Int = 0) throws -> MergeNotification {
-        decoder.decode(upTo: records, into: &batch)
+    func commit(_ records: Int) throws -> MergeNotification {
+        decoder.decode(upTo: records, into: &batch.content)
         return try writer.commit(
-            batch,
-            of: chunks[chunk],
+            [batch],
             chunkBytes: decoder.bytes,
             progress: &progress,
             isSynced: false

@@ -62,7 +62,7 @@ struct StoreWriterTests {
             try given.open(chunk)
             while !given.decoder.isExhausted {
                 let before = given.progress.marker
-                let merge = try given.commit(records, of: chunk)
+                let merge = try given.commit(records)
                 let content = try Content.of(given)
                 let ordinal = Int(merge.marker.recordOrdinal)
                 #expect(ordinal > before.recordOrdinal && ordinal <= Int(before.recordOrdinal) + records)

@@ -44,7 +44,7 @@ struct ChunkBuilderTests {
         let lines = try entries.map { entry -> [[UInt8]] in
             var file: [UInt8] = []
             guard entry.records > 0 else { return [] }
-            guard try directory.read(entry, into: &file) else { throw StoreContent.Failure("\(entry) is not whole") }
+            guard try directory.read([entry], into: &file) else { throw StoreContent.Failure("\(entry) is not whole") }
             return file.split(separator: 0x0A, omittingEmptySubsequences: false).dropLast().map(Array.init)
         }
         return SplitResult(

@@ -98,7 +98,7 @@ struct ChunkManifestTests {
         let entry = try #require(try ChunkManifest.read(in: directory)?.entries.first)
         let file = URL(fileURLWithPath: temporary.path + "/chunk-000001.ndjson")
         var bytes: [UInt8] = []
-        #expect(try directory.read(entry, into: &bytes))
+        #expect(try directory.read([entry], into: &bytes))
         #expect(bytes == Array("1\n".utf8))
         #expect(try directory.isIntact(entry))
         try Data("2\n".utf8).write(to: file)
@@ -108,7 +108,7 @@ struct ChunkManifestTests {
         try directory.remove(chunk: 1)
         try directory.remove(chunk: 1)
         #expect(try !directory.isIntact(entry))
-        #expect(try !directory.read(entry, into: &bytes))
+        #expect(try !directory.read([entry], into: &bytes))
         try directory.removeFiles(of: #require(try ChunkManifest.read(in: directory)))
         directory.removeIfEmpty()
         #expect(!FileManager.default.fileExists(atPath: temporary.path))

@@ -99,7 +99,7 @@ struct SplitCase {
         var lines: [[[UInt8]]] = []
         for entry in entries {
             var file: [UInt8] = []
-            guard try directory.isIntact(entry), try directory.read(entry, into: &file) else {
+            guard try directory.isIntact(entry), try directory.read([entry], into: &file) else {
                 throw ImportError(.fault, "chunk \(entry.number) is not as its entry says")
             }
             lines.append(

@@ -50,34 +50,53 @@ package struct SourceCutter {
         open: [Int: SourceStream] = [:],
         onSealed: @escaping ([SealedChunk]) throws -> Void
     ) throws -> ImportError? {
-        let files = ChunkFiles(self, isShared: sharesFiles, onSealed: onSealed)
-        let fault = try cut(from: start, into: files, open)
-        try files.end()
-        return fault
-    }
-
-    private func cut(
-        from start: SplitStart,
-        into files: ChunkFiles,
-        _ open: [Int: SourceStream]
-    ) throws -> ImportError? {
+        let files = writer(isShared: sharesFiles, onSealed)
         var start = start
-        for index in sources.indices where index >= start.source {
+        var fault: ImportError?
+        for index in sources.indices where index >= start.source && fault == nil {
             if index > start.source {
                 start.source = index
                 start.position = .start
                 start.minimumEnd = nil
             }
-            if let fault = try split(index, &start, open[index], files) { return fault }
+            var writer = files
+            if !sources[index].description.isRepeatable {
+                try files.endFile()
+                writer = self.writer(isSynced: true, onSealed)
+            }
+            fault = try split(index, &start, open[index], writer)
         }
-        return nil
+        try files.endFile()
+        return fault
+    }
+
+    /// - Parameter isSynced: whether chunks must be on the disk, as their source cannot be read again.
+    private func writer(
+        isShared: Bool = false,
+        isSynced: Bool = false,
+        _ onSealed: @escaping ([SealedChunk]) throws -> Void
+    ) -> ChunkWriter {
+        ChunkWriter(
+            directory: directory,
+            manifest: manifest,
+            chunkSize: chunkSize,
+            synced: isSynced,
+            isShared: isShared
+        ) { [sources, directory, limits] entries in
+            try onSealed(
+                entries.map {
+                    let shape = sources[$0.source].shape
+                    return SealedChunk($0, in: directory, shape: shape, maxRecordBytes: limits.maxRecordBytes)
+                }
+            )
+        }
     }
 
     private func split(
         _ index: Int,
         _ start: inout SplitStart,
         _ open: SourceStream?,
-        _ files: ChunkFiles
+        _ writer: ChunkWriter
     ) throws -> ImportError? {
         let source = sources[index]
         if start.position == .start, let earlier = source.description.earlier { start.position = earlier.end }
@@ -86,7 +105,6 @@ package struct SourceCutter {
         let stream = try open ?? (isGone ? nothing(of: source) : openSource(source, at: start.position.byteOffset))
         var ordinal = start.firstOrdinal
         var names = Set(start.outsideNames)
-        let writer = try files.writer(of: source.description)
         var settings = try SourceSplitter.Settings(
             of: source.shape,
             source.description.name,
@@ -112,7 +130,6 @@ package struct SourceCutter {
                 $0.splitBytes += entry.endByte - entry.firstByte
                 $0.splitRecords = entry.firstOrdinal + Int64(entry.records) - 1
             }
-            try files.chunkEnded(entry)
         }
         defer {
             start.firstOrdinal = ordinal
@@ -139,64 +156,6 @@ package struct SourceCutter {
 
     private func nothing(of source: StoredJob.Source) throws -> SourceStream {
         try SourceStream.empty(named: source.description.name, interruption)
-    }
-}
-
-/// The chunk file that is being written: chunks of small sources share it, until it is as large as a chunk is to be.
-private final class ChunkFiles {
-    /// How many chunks share a file at most: few enough for workers to have something to do soon.
-    private static let mostShared = 1_000
-
-    private let cutter: SourceCutter
-    private let isShared: Bool
-    private let onSealed: ([SealedChunk]) throws -> Void
-    private var writer: ChunkWriter?
-    private var count = 0
-
-    init(_ cutter: SourceCutter, isShared: Bool, onSealed: @escaping ([SealedChunk]) throws -> Void) {
-        self.cutter = cutter
-        self.isShared = isShared
-        self.onSealed = onSealed
-    }
-
-    /// What writes the chunks of a source; a file of its own begins where the source cannot be read again.
-    func writer(of source: SourceDescription) throws -> ChunkWriter {
-        if let writer, source.isRepeatable { return writer }
-        try end()
-        let writer = ChunkWriter(
-            directory: cutter.directory,
-            manifest: cutter.manifest,
-            chunkSize: cutter.chunkSize,
-            synced: !source.isRepeatable,
-            isShared: true
-        )
-        self.writer = writer
-        return writer
-    }
-
-    /// Ends the file behind a chunk, unless others are to share it.
-    func chunkEnded(_ chunk: ChunkEntry) throws {
-        count += 1
-        let mayShare = isShared && chunk.isLast && cutter.sources[chunk.source].description.isRepeatable
-        guard let writer, mayShare, count < Self.mostShared, writer.earlierCount < cutter.chunkSize else {
-            return try end()
-        }
-    }
-
-    /// Ends the file, and hands its chunks on.
-    func end() throws {
-        count = 0
-        guard let chunks = try writer?.endFile(), !chunks.isEmpty else { return }
-        try onSealed(
-            chunks.map {
-                SealedChunk(
-                    $0,
-                    in: cutter.directory,
-                    shape: cutter.sources[$0.source].shape,
-                    maxRecordBytes: cutter.limits.maxRecordBytes
-                )
-            }
-        )
     }
 }
 

@@ -17,8 +17,12 @@ package final class ChunkWriter {
     private let manifest: ChunkManifest?
     private let number: Int
     private let synced: Bool
-    /// True if chunks share a file until `endFile` is called; otherwise each has a file of its own.
+    /// How many chunks share a file at most: few enough for workers to have something to do soon.
+    private static let mostShared = 1_000
     private let isShared: Bool
+    /// How many chunks the file has.
+    private var chunks = 0
+    private let onFileEnd: ([ChunkEntry]) throws -> Void
     /// The file of the chunk that is being filled; nil where it has no bytes yet.
     private var draft: TemporaryChunkFile?
 
@@ -28,15 +32,18 @@ package final class ChunkWriter {
     ///   - chunkSize: the size in bytes at which a chunk is closed, from 1.
     ///   - synced: whether chunk and line must be on the disk before anybody hears of the chunk, as the source cannot
     ///     be read again.
-    ///   - isShared: whether chunks share a file until `endFile` is called; otherwise each has a file of its own.
+    ///   - isShared: whether whole sources share a file, as long as they have less than `portion` and together no more than
+    ///     `chunkSize`, until `endFile` is called; otherwise each chunk has a file of its own.
     ///   - portion: how many bytes of a chunk are gathered before they are written.
+    ///   - onFileEnd: called with the chunks of each file when they are safe; it may wait, and it may throw.
     package init(
         directory: ChunkDirectory,
         manifest: ChunkManifest,
         chunkSize: Int,
         synced: Bool,
         isShared: Bool = false,
-        portion: Int = ChunkWriter.defaultPortion
+        portion: Int = ChunkWriter.defaultPortion,
+        onFileEnd: @escaping ([ChunkEntry]) throws -> Void = { _ in }
     ) {
         self.directory = directory
         self.manifest = manifest
@@ -45,6 +52,7 @@ package final class ChunkWriter {
         self.portion = max(1, portion)
         self.synced = synced
         self.isShared = isShared
+        self.onFileEnd = onFileEnd
     }
 
     /// Writes one chunk again, which is closed as soon as it may be; it is on the disk when anybody hears of it.
@@ -60,13 +68,11 @@ package final class ChunkWriter {
         portion = Self.defaultPortion
         synced = true
         isShared = false
+        onFileEnd = { _ in }
     }
 
     /// How many bytes are written of the chunk that is being filled.
     package var count: Int64 { draft?.count ?? 0 }
-
-    /// How many bytes the chunks before it have in its file.
-    package var earlierCount: Int64 { draft?.earlierCount ?? 0 }
 
     /// XXH3-64 of the bytes of the chunk that is being filled.
     package var checksum: String {
@@ -76,30 +82,36 @@ package final class ChunkWriter {
     /// Writes lines of the chunk that is being filled, which is to have `nextNumber`.
     package func append(_ lines: UnsafeRawBufferPointer) throws {
         guard !lines.isEmpty else { return }
+        if let draft, draft.count == 0, draft.earlierCount > 0,
+            lines.count >= portion || Int(draft.earlierCount) + lines.count > chunkSize
+        {
+            try endFile()
+        }
         let name = ChunkDirectory.fileName(manifest?.fileNumber ?? number)
         let draft = try draft ?? TemporaryChunkFile(of: name, in: directory)
         self.draft = draft
         try draft.append(lines)
     }
 
-    /// Ends the chunk that is being filled, and its file, where that is not shared.
+    /// Ends the chunk that is being filled, and its file, unless others are to share it.
     ///
     /// - Parameter entry: the chunk's, with `nextNumber`, `count` and `checksum`.
     func seal(_ entry: ChunkEntry) throws {
         manifest?.add(entry)
         draft?.endChunk()
-        if !isShared { try endFile() }
+        chunks += 1
+        let hasRoom = chunks < Self.mostShared && (draft?.earlierCount ?? 0) < chunkSize
+        if !isShared || !entry.isLast || !hasRoom { try endFile() }
     }
 
     /// Ends the file: it gets its name, then its chunks their lines of the manifest.
     ///
     /// Chunks without records need no file.
-    ///
-    /// - Returns: the file's chunks.
-    @discardableResult
-    package func endFile() throws -> [ChunkEntry] {
+    package func endFile() throws {
         try draft?.finish(synced: synced)
         draft = nil
-        return try manifest?.endFile() ?? []
+        chunks = 0
+        guard let entries = try manifest?.endFile(), !entries.isEmpty else { return }
+        try onFileEnd(entries)
     }
 }

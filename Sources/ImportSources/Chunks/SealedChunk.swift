@@ -45,13 +45,14 @@ extension [SealedChunk] {
         }
         let isWhole = try first.directory.read(map(\.entry), into: &bytes)
         let isIntact = bytes.withUnsafeBytes { bytes in
-            allSatisfy { chunk in
-                chunk.entry.bytes == 0
-                    || XXH3Hasher.digest(of: UnsafeRawBufferPointer(rebasing: bytes[chunk.range(after: first)]))
-                        == chunk.entry.checksum
-            }
+            isWhole
+                && allSatisfy { chunk in
+                    chunk.entry.bytes == 0
+                        || XXH3Hasher.digest(of: UnsafeRawBufferPointer(rebasing: bytes[chunk.range(after: first)]))
+                            == chunk.entry.checksum
+                }
         }
-        guard isWhole, isIntact else {
+        guard isIntact else {
             throw ImportError(
                 .chunkDamaged,
                 at: "\(first.directory.path)/\(ChunkDirectory.fileName(first.entry.fileNumber))",

@@ -280,7 +280,7 @@ package final class FollowedSources {
         guard isAtRest(source, path) else { return nil }
         if lines.isBalanced { return size }
         say("\(source.displayName): ends inside a value: waiting for the rest")
-        source.key.map { changed.remove($0) }
+        if let key = source.key { changed.remove(key) }
         return nil
     }
 
@@ -308,7 +308,7 @@ package final class FollowedSources {
             return true
         } catch {
             say("\(source.displayName): cannot be decompressed to its end: waiting for the rest")
-            source.key.map { changed.remove($0) }
+            if let key = source.key { changed.remove(key) }
             return false
         }
     }

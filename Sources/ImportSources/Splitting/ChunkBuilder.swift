@@ -53,8 +53,6 @@ package final class ChunkBuilder {
     private var isFull = false
     /// How many bytes of it are written, and no longer in memory.
     private var written = 0
-    /// How many bytes its file has before it.
-    private var earlier: Int
     private let portion: Int
 
     // The source.
@@ -73,7 +71,7 @@ package final class ChunkBuilder {
     ///   - settings: those of this source.
     ///   - base: the offset of the first block in the source.
     ///   - start: where the split begins or continues.
-    ///   - onSealed: called with each chunk when it is safe.
+    ///   - onSealed: called with each chunk when it is sealed; its file is whole where it does not share one.
     package init(
         writer: ChunkWriter,
         settings: Settings,
@@ -90,7 +88,6 @@ package final class ChunkBuilder {
         block = SourceBlock(emptyAt: base)
         sourceBlock = block
         portion = writer.portion
-        earlier = Int(writer.earlierCount)
         buffer = ChunkBuffer(usualSize: min(writer.chunkSize, writer.portion))
         buffer.line = RecordLine().within(settings.file)
         layout = ChunkLayout(from: base, firstOrdinal: start.firstOrdinal, pathCount: settings.pathCount)
@@ -222,7 +219,7 @@ package final class ChunkBuilder {
         recordEnd = boundary
         recordStart = -1
         outside.recordEnded()
-        isFull = earlier + written + buffer.lineEnd + layout.weight >= writer.chunkSize && boundary >= minimumEnd
+        isFull = written + buffer.lineEnd + layout.weight >= writer.chunkSize && boundary >= minimumEnd
         if buffer.lineEnd >= portion { try writeLines() }
         skipLimit.pass(path)
         if skipLimit.isPassed { throw LimitReached() }
@@ -378,6 +375,5 @@ package final class ChunkBuilder {
         layout.beginNext(after: entry.endByte)
         isFull = false
         try onSealed(entry)
-        earlier = Int(writer.earlierCount)
     }
 }

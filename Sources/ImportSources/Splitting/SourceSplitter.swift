@@ -62,7 +62,7 @@ package final class SourceSplitter {
     ///   - settings: how the source is cut.
     ///   - writer: what writes the chunks.
     ///   - start: which source it is, and where its split begins.
-    ///   - onSealed: called with each chunk when it is safe; it may wait, and it may throw to end the split.
+    ///   - onSealed: called with each chunk when it is sealed, as `ChunkBuilder` does; it may wait, and it may throw to end the split.
     /// - Throws: `ImportError` with `.usage` for more than 64 paths.
     package init(
         stream: any ByteStream,

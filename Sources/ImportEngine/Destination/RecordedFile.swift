@@ -94,14 +94,14 @@ package struct RecordedFile: Sendable, Hashable {
     private func removeChunks() throws {
         guard DeviceAndInode(link: path) != nil else { return }
         let directory = try ChunkDirectory(path: path, creates: false)
-        let content = try ChunkManifest.readWhatIsSound(in: directory)
-        let isKnown = content?.header.job == token
+        let chunks = try ChunkManifest.readNumbers(in: directory)
+        let isKnown = chunks?.job == token
         guard isSame(as: directory.number, isKnown: isKnown) else {
             // Made, but not recorded as such before a kill: then it is empty.
             if number == nil, isMade { directory.removeIfEmpty() }
             return
         }
-        if let content, isKnown { try directory.removeFiles(of: content) }
+        if let chunks, isKnown { try directory.removeFiles(chunks.numbers) }
         try directory.remove(ChunkDirectory.temporaryName(ChunkManifest.fileName))
         if isMade { directory.removeIfEmpty() }
     }

@@ -62,7 +62,7 @@ package struct ChunkDirectoryCheck {
         guard whole.isSubset(of: content.entries.map(\.fileNumber)),
             try content.entries.allSatisfy({ try !whole.contains($0.fileNumber) || directory.isIntact($0) })
         else { return false }
-        try directory.removeFiles(of: content)
+        try directory.removeFiles(content.numbers)
         directory.removeIfEmpty()
         return true
     }

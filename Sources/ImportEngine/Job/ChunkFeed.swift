@@ -99,6 +99,7 @@ package struct ChunkFeed {
             let ranges = try job.sources.indices.flatMap { try run.journal.committed(of: job, source: $0).ranges }
             return try ResumePoint(marker: marker, of: content, committed: ranges, in: directory)
         }
+        if let cut = run.cutChunks { return ResumePoint(marker: marker, of: cut, sources: job.sources.count) }
         return try ResumePoint(
             marker: marker,
             outsideNames: try run.forgetsModel ? [] : run.journal.outsideNames(of: job),
@@ -106,7 +107,6 @@ package struct ChunkFeed {
             ends: job.sources.map(\.description.end),
             directory: directory,
             token: job.token,
-            verifies: !run.hasJustSplit,
             interruption: run.context.interruption
         )
     }
@@ -134,7 +134,7 @@ package struct ChunkFeed {
     /// A stream that cannot be opened at an offset is read up to there, and checked on the way; to its end, where it was given
     /// again though all of it is in chunks: it may be another one.
     private mutating func advanceStandardInput() throws {
-        let isWhole = point.isSplit && run.isGiven && !run.hasJustSplit && run.limits.limit == nil
+        let isWhole = point.isSplit && run.isGiven && run.cutChunks == nil && run.limits.limit == nil
         let given = isWhole ? job.sources.firstIndex { !$0.description.isRepeatable } : nil
         let index = given ?? point.split.source
         guard index < job.sources.count, open[index] == nil else { return }

@@ -26,14 +26,20 @@ package struct InferPhase {
             progress: context.progress,
             interruption: context.interruption
         )
-        let fault = try inference.run(workers: context.options.workers) { try feed.feed($0, keepsAll: true) }
+        var cut: [ChunkEntry] = []
+        let fault = try inference.run(workers: context.options.workers) { queue in
+            try feed.feed(keepsAll: true) { chunks, committed in
+                cut += chunks.map(\.entry)
+                try queue.put(chunks, committed: committed)
+            }
+        }
         try adopt(inference, fault)
         AllocatorTrim.giveBack()
         // Its sources are at their ends.
         run.open = [:]
         run.fault = fault
         run.forgetsModel = false
-        run.hasJustSplit = true
+        run.cutChunks = cut
         return run
     }
 

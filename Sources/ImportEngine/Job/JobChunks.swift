@@ -102,9 +102,8 @@ struct JobChunks {
 
     /// Removes a job's chunks, so that all of them are cut again.
     static func drop(of job: StoredJob, in directory: ChunkDirectory) throws {
-        guard let content = try ChunkManifest.readWhatIsSound(in: directory), content.header.job == job.token
-        else { return }
-        try directory.removeFiles(of: content)
+        guard let chunks = try ChunkManifest.readNumbers(in: directory), chunks.job == job.token else { return }
+        try directory.removeFiles(chunks.numbers)
     }
 
     /// The manifest that the split continues writing.

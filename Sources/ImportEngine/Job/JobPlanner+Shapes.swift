@@ -89,17 +89,17 @@ extension JobPlanner {
         _ kinds: SourceKinds = SourceKinds(of: []),
         _ names: [String?] = []
     ) throws -> [Shaped] {
+        let named = looks.first { !$0.records.isEmpty }?.records[0].path
+        let sharers = kinds.kinds.map { kind in kind.sources.count { !looks[$0].records.isEmpty } }
         // What was found by itself, in words, and of which sources.
         var findings: [(words: String, sources: [String])] = []
         let shaped = try looks.enumerated().map { index, look in
             let own = kinds.kindsOfSources.isEmpty ? [] : kinds.kindsOfSources[index]
             var (shape, words) = try shape(of: look)
             var entities = own.map { names[$0] }
-            if look.records.isEmpty, look.fault != nil || askedPaths.isEmpty,
-                let first = looks.first(where: { !$0.records.isEmpty })?.records[0]
-            {
+            if look.records.isEmpty, look.fault != nil || askedPaths.isEmpty, let named {
                 // What has nothing makes no entity.
-                shape = SourceShape(layout: .stream, paths: [first.path], isEmpty: true)
+                shape = SourceShape(layout: .stream, paths: [named], isEmpty: true)
                 if let name = names.first { entities = [name] }
             }
             let headers = shape.paths.indices.map { look.headers.indices.contains($0) ? look.headers[$0] : [] }
@@ -110,9 +110,8 @@ extension JobPlanner {
                 form: look.description.form,
                 headers: options.headerRow ? headers : nil
             )
-            let others = own.flatMap { kinds.kinds[$0].sources }.filter { $0 != index }
             // What several have is said of the kind.
-            if others.contains(where: { !looks[$0].records.isEmpty }) { words = nil }
+            if own.contains(where: { sharers[$0] > (look.records.isEmpty ? 0 : 1) }) { words = nil }
             if let words, let place = findings.firstIndex(where: { $0.words == words }) {
                 findings[place].sources.append(look.description.displayName)
             } else if let words {
@@ -275,10 +274,10 @@ extension JobPlanner {
     private func compare(_ looks: inout [SourceLook], _ known: [String: KnownRecords], byDocument: Bool) throws {
         for sources in byDocument ? documents(of: looks) : groups(of: looks) {
             let stored = known[entityKey(of: looks[sources[0]].description)] ?? KnownRecords()
-            let paths = sources.map { looks[$0].paths }
+            let differ = Set(sources.map { looks[$0].paths }).count > 1
             for source in sources where looks[source].detection != .empty {
                 var others = stored
-                if byDocument ? looks[source].isUnsure : looks[source].isOneObject, Set(paths).count > 1 {
+                if byDocument ? looks[source].isUnsure : looks[source].isOneObject, differ {
                     // What cannot be read otherwise comes first.
                     let firm = sources.filter { $0 != source && !looks[$0].isOneObject }
                     let unsure = sources.filter { $0 != source && looks[$0].isOneObject && !looks[$0].keys.isEmpty }

@@ -31,8 +31,8 @@ package struct JobRun {
     package var fault: ImportError?
     /// True if the job's model was inferred from other records than there are: all are looked at again, and imported again.
     package var forgetsModel = false
-    /// True if this very run has cut the chunks that wait, so that they need no second look.
-    package var hasJustSplit = false
+    /// The chunks that this very run has cut, all of them, so that they need no second look; nil where there may be others.
+    package var cutChunks: [ChunkEntry]?
 
     package var limits: SplitLimits { SplitLimits(job.options) }
 

@@ -276,7 +276,7 @@ package struct KnownSources {
         for (index, source) in sources.enumerated() where source.isRepeatable {
             if case .new = answers[index] { wanted.append(index) }
         }
-        guard !wanted.isEmpty else { return [] }
+        guard !wanted.isEmpty, try journal.hasJobs() else { return [] }
         var described: [Int: SourceDescription] = [:]
         for index in wanted { described[index] = try? fingerprint(of: sources[index]) }
         var alike: [BytewiseString: Known] = [:]

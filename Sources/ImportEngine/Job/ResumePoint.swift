@@ -24,7 +24,6 @@ package struct ResumePoint {
     ///   - ends: where the sources end, which chunks that were cut up to other places do not know.
     ///   - directory: where the chunks are.
     ///   - token: the job's; nil for a split.
-    ///   - verifies: whether the chunks' checksums are looked at.
     /// - Throws: `ImportError` when the chunk directory cannot be read.
     package init(
         marker: Marker,
@@ -33,7 +32,6 @@ package struct ResumePoint {
         ends: [Int64?],
         directory: ChunkDirectory,
         token: String?,
-        verifies: Bool = true,
         interruption: Interruption
     ) throws {
         committed = marker.committed
@@ -47,7 +45,7 @@ package struct ResumePoint {
             for entry in content.entries[kept...] {
                 try interruption.check()
                 guard !usable.isEmpty || Self.continues(marker, with: entry) else { break }
-                guard try !verifies || directory.isIntact(entry) else { break }
+                guard try directory.isIntact(entry) else { break }
                 usable.append(entry)
             }
             kept += usable.count
@@ -110,9 +108,18 @@ package struct ResumePoint {
                 advice: "Give the chunks as they were, or restart the import with \(.restart)."
             )
         }
-        chunks = Array(content.entries[first...])
+        self.init(marker: marker, of: content.entries, sources: content.header.sources.count)
+    }
+
+    /// Where nothing is left to be cut.
+    ///
+    /// - Parameters:
+    ///   - entries: all chunks.
+    ///   - sources: how many sources there are.
+    package init(marker: Marker, of entries: [ChunkEntry], sources: Int) {
+        chunks = Array(entries.drop { marker.hasPassed($0) })
         committed = marker.committed
-        split = SplitStart(source: content.header.sources.count)
+        split = SplitStart(source: sources)
         manifest = nil
         isSplit = true
     }

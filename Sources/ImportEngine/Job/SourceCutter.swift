@@ -112,6 +112,8 @@ package struct SourceCutter {
             mayBeEmpty: sources.count > 1,
             skipsFaults: skipsBadSources
         )
+        // A block is filled with zeros first.
+        if let size = stream.totalBytes { settings.blockSize = min(settings.blockSize, Int(size) + 1) }
         if isGone {
             let name = source.description.name.shownPath
             settings.fault = "\(name): was truncated, replaced or removed before all of it was imported"

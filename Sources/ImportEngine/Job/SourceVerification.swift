@@ -19,7 +19,9 @@ package struct SourceVerification {
     /// - Returns: the run, whose job describes the sources as they are now.
     /// - Throws: `ImportError` with `.badInput` when a source has changed before the marker.
     package consuming func verify() throws -> JobRun {
-        if !run.job.takesChunks { try verifySources() }
+        // What this run has just planned needs no second look.
+        let isNew = run.previous == nil && run.job.retry == nil
+        if !run.job.takesChunks, !isNew { try verifySources() }
         run.job = try run.journal.start(run.job, seconds: run.seconds)
         return run
     }

@@ -45,9 +45,9 @@ extension ChunkDirectory {
 
     /// Removes the chunks of a manifest, then the manifest: after a kill in between, the rest is still known.
     ///
-    /// - Parameter content: what the manifest in this directory says, which is the caller's own.
-    package func removeFiles(of content: ChunkManifest.Content) throws {
-        try removeChunks(content.numbers)
+    /// - Parameter numbers: those that the manifest in this directory, which is the caller's own, has reserved.
+    package func removeFiles(_ numbers: ReservedChunkNumbers) throws {
+        try removeChunks(numbers)
         try remove(ChunkManifest.fileName)
     }
 

@@ -1,3 +1,5 @@
+import Foundation
+
 /// What a manifest says, as far as it is as it was written.
 extension ChunkManifest {
     /// What a manifest says, and where its last whole line ends.
@@ -54,6 +56,36 @@ extension ChunkManifest {
         let path = "\(directory.path)/\(fileName)"
         if let damage = reader.damage { throw damage.error(in: path) }
         return reader.content
+    }
+
+    /// Reads only whose chunks a directory has, and the names that are reserved for them, without what describes the chunks.
+    ///
+    /// - Returns: the token of their job, nil for a split's; nil if there is no manifest of this format.
+    package static func readNumbers(in directory: ChunkDirectory) throws -> (
+        job: String?, numbers: ReservedChunkNumbers
+    )? {
+        struct Owner: Decodable {
+            let format: Int
+            let job: String?
+        }
+        struct Numbers: Decodable {}
+        guard let file = try directory.openIfThere(fileName) else { return nil }
+        let decoder = JSONDecoder()
+        var lines = ManifestLines(file)
+        guard case .whole(let first)? = try lines.next(), ManifestLine.isSound(first),
+            let header = try? decoder.decode(ManifestRecord<Owner>.self, from: Data(first)),
+            header.value.format == formatVersion
+        else { return nil }
+        var numbers = ReservedChunkNumbers()
+        var reserved = header.reserved
+        while reserved.allSatisfy({ numbers.append($0) }), case .whole(let line)? = try lines.next(),
+            ManifestLine.isSound(line)
+        {
+            reserved =
+                ManifestLine.mayReserve(line)
+                ? try decoder.decode(ManifestRecord<Numbers>.self, from: Data(line)).reserved : []
+        }
+        return (header.value.job, numbers)
     }
 
     /// Reads the manifest of a job that can cut its chunks again, up to the first line that is not as it was written.

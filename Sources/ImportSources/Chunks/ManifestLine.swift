@@ -21,6 +21,11 @@ package enum ManifestLine {
         return line + checkPrefix + check.utf8 + checkSuffix + [UInt8(ascii: "\n")]
     }
 
+    /// True if a line, without its line break, may reserve names: they are the last member before its checksum, an array.
+    static func mayReserve(_ line: ArraySlice<UInt8>) -> Bool {
+        line.dropLast(checkLength).last == UInt8(ascii: "]")
+    }
+
     /// True if a line, without its line break, has the checksum at its end that is its own.
     package static func isSound(_ line: ArraySlice<UInt8>) -> Bool {
         let end = line.suffix(checkLength)

@@ -63,7 +63,7 @@ struct InferTool {
 
     /// What was put into it are the manifest and the chunks whose names it has reserved.
     private static func remove(_ directory: ChunkDirectory) {
-        if let content = try? ChunkManifest.readWhatIsSound(in: directory) { try? directory.removeFiles(of: content) }
+        if let chunks = try? ChunkManifest.readNumbers(in: directory) { try? directory.removeFiles(chunks.numbers) }
         directory.removeIfEmpty()
     }
 

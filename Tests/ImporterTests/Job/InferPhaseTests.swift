@@ -25,7 +25,7 @@ struct InferPhaseTests {
         let run = try InferPhase(try given.start()).infer()
         let content = try #require(try ChunkManifest.read(in: run.directory))
         #expect(content.entries.reduce(0) { $0 + $1.records } == 40)
-        #expect(run.hasJustSplit)
+        #expect(run.cutChunks?.isEmpty == false)
         try Data(repeating: 0x78, count: 50).write(to: URL(filePath: given.files.source))
         _ = try ImportPhase(run, into: given.store).importRecords()
         #expect(given.rows(of: 0) == (0..<40).map(String.init))

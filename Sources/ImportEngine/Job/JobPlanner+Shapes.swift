@@ -90,7 +90,7 @@ extension JobPlanner {
         _ names: [String?] = []
     ) throws -> [Shaped] {
         let named = looks.first { !$0.records.isEmpty }?.records[0].path
-        let sharers = kinds.kinds.map { kind in kind.sources.count { !looks[$0].records.isEmpty } }
+        let sharers = kinds.kinds.map { kind in kind.sources.count(where: { !looks[$0].records.isEmpty }) }
         // What was found by itself, in words, and of which sources.
         var findings: [(words: String, sources: [String])] = []
         let shaped = try looks.enumerated().map { index, look in
@@ -111,7 +111,8 @@ extension JobPlanner {
                 headers: options.headerRow ? headers : nil
             )
             // What several have is said of the kind.
-            if own.contains(where: { sharers[$0] > (look.records.isEmpty ? 0 : 1) }) { words = nil }
+            let least = look.records.isEmpty ? 0 : 1
+            if own.contains(where: { sharers[$0] > least }) { words = nil }
             if let words, let place = findings.firstIndex(where: { $0.words == words }) {
                 findings[place].sources.append(look.description.displayName)
             } else if let words {
@@ -127,9 +128,10 @@ extension JobPlanner {
         for (words, sources) in findings {
             announce("\(sources.count == 1 ? sources[0] : "\(sources.count.grouped) sources"): \(words)")
         }
-        for notice in looks.reduce(into: [MessageText]()) { all, look in
+        let notices = looks.reduce(into: [MessageText]()) { all, look in
             all += look.notices.filter { !all.contains($0) }
-        } {
+        }
+        for notice in notices {
             let names = looks.filter { $0.notices.contains(notice) }.map(\.description.displayName)
             announce("\(names.count == 1 ? names[0] : "\(names.count.grouped) sources"): \(notice)")
         }

@@ -215,7 +215,7 @@ extension StoredJob {
     }
 
     /// What a source is like, whatever file it is.
-    package struct Layout: Codable {
+    package struct Layout: Hashable, Codable {
         package let shape: SourceShape
         package var entities: [String]
 
@@ -347,16 +347,17 @@ extension StoredJob {
         let statement = try database.cachedStatement(
             sql: "INSERT INTO _import_source (job, position, key, layout, description) VALUES (?, ?, ?, ?, ?)"
         )
-        var known: (layout: String, number: Int64)?
+        let encoder = BookkeepingJSON.makeEncoder()
+        var known: (layout: Layout, number: Int64)?
         for (position, source) in sources.enumerated() {
-            let layout = try BookkeepingJSON.encode(Layout(source))
+            let layout = Layout(source)
             let number =
                 try known.flatMap { $0.layout == layout ? $0.number : nil }
-                ?? Self.document("layout", layout, database)
+                ?? Self.document("layout", BookkeepingJSON.encode(layout), database)
             known = (layout, number)
             try statement.execute(arguments: [
                 id, position, source.description.key?.text ?? source.description.fingerprint ?? "", number,
-                try BookkeepingJSON.encode(source.description),
+                String(decoding: try encoder.encode(source.description), as: UTF8.self),
             ])
         }
     }

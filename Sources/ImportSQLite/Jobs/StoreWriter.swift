@@ -162,8 +162,8 @@ package final class StoreWriter: BatchWriter {
         _ cache: inout AppendCache,
         _ database: Database
     ) throws -> MergeNotification {
-        var changes: [EntityChanges] = []
-        var read: [Int64] = []
+        var changes = noChanges()
+        var read = plans.map { _ in Int64(0) }
         var retained = retainsRows ? RetainedRows() : nil
         for batch in batches {
             guard let chunk = batch.content.chunk else { continue }
@@ -178,13 +178,9 @@ package final class StoreWriter: BatchWriter {
                 database
             )
             let ownRead = counts.recordsRead(own, batch.content.rows)
-            if changes.isEmpty {
-                (changes, read) = (own, ownRead)
-            } else {
-                for index in own.indices {
-                    changes[index].add(own[index])
-                    read[index] += ownRead[index]
-                }
+            for index in own.indices {
+                changes[index].add(own[index])
+                read[index] += ownRead[index]
             }
         }
         try undoLog?.complete()
@@ -193,6 +189,12 @@ package final class StoreWriter: BatchWriter {
         progress.commitEnded()
         try progress.marker.save(database, job: job.id)
         return try counts.log(changes, recordsRead: read, &progress, database)
+    }
+
+    private func noChanges() -> [EntityChanges] {
+        plans.map(\.entity).enumerated().map {
+            EntityChanges(entity: $1.name, table: $1.table, position: $0, isOfCommit: true)
+        }
     }
 
     /// Writes a batch, with its rejects and what counts them by source.
@@ -206,16 +208,8 @@ package final class StoreWriter: BatchWriter {
         _ retained: inout RetainedRows?,
         _ database: Database
     ) throws -> [EntityChanges] {
-        var changes = plans.enumerated().map { index, plan in
-            var changes = EntityChanges(
-                entity: plan.entity.name,
-                table: plan.entity.table,
-                position: index,
-                isOfCommit: true
-            )
-            changes.ignored = batch.ignored[index]
-            return changes
-        }
+        var changes = noChanges()
+        for index in changes.indices { changes[index].ignored = batch.ignored[index] }
         var ledger = LedgerCounts()
         let late =
             try graphWriter?.write(

@@ -11,7 +11,7 @@ public struct RunOptions: Sendable, Hashable {
     public var workers: Int
     /// The size in bytes at which a chunk is closed, from 1 to `mostChunkBytes`.
     public var chunkSize: Int
-    /// The number of records per commit, from 1; a commit never spans two chunks.
+    /// The number of records per commit, from 1; small sources that follow one another are committed together.
     public var commitEvery: Int
     /// The chunk directory; nil for the store's path with `.chunks` after it.
     public var chunkDirectory: String?

@@ -102,16 +102,23 @@ struct SharedChunkFileTests {
         #expect(try StoreContent.result(folder.store) == StoreContent.result(folder.directory.path("apart.sqlite")))
     }
 
-    /// A commit may end anywhere in a shared file, and its chunks may be gone by the next run.
-    @Test(arguments: [true, false]) func stoppedAfterEachCommitItGoesOn(keepsChunks: Bool) throws {
-        let folder = try Folder(30, seed: 7)
-        let run = RunOptions(workers: 2, chunkSize: 4_000, commitEvery: 40)
-        var stops = 0
-        while try folder.pipeline(run).isStoppedAfterACommit() {
-            stops += 1
+    /// It may stop anywhere in a shared file, and its chunks may be gone by the next run.
+    @Test(arguments: [true, false]) func stoppedAtEachRejectItGoesOn(keepsChunks: Bool) throws {
+        let folder = try Folder(60, seed: 7)
+        let run = RunOptions(workers: 2, chunkSize: 4_000, commitEvery: 5)
+        #expect(folder.rejects.count > 5)
+        for taken in folder.rejects.indices {
+            let pipeline =
+                try taken == 0
+                ? folder.pipeline(run, maxErrors: .count(0))
+                : ImportPipeline(resuming: folder.store, run: run, maxErrors: .count(Int64(taken)))
+            let error = #expect(throws: ImportError.self) { try pipeline.run() }
+            #expect(error?.code == .badInput)
+            let read = try StoreContent.query(folder.store, "SELECT sum(records_read) FROM _import_entity")
+            #expect(read == "\((folder.rejects[taken].split(separator: "|").last.flatMap { Int($0) } ?? 0) - 1)")
             if !keepsChunks { try? FileManager.default.removeItem(atPath: folder.store + ".chunks") }
         }
-        #expect(stops > 3)
+        _ = try ImportPipeline(resuming: folder.store, run: run, maxErrors: .unlimited).run()
         try folder.check()
     }
 

@@ -131,7 +131,29 @@ package final class ChunkManifest {
         reserving numbers: ReservedChunkNumbers,
         _ encoder: JSONEncoder
     ) throws -> [UInt8] {
-        try ManifestLine.bytes(encoder.encode(header), reserving: numbers.ranges)
+        // Its last members are the sources and their shapes, which are many: each is encoded by itself, in little memory.
+        let end = Data("\"shapes\":[],\"sources\":[]}".utf8)
+        let (shapes, sources) = (header.shapes, header.sources)
+        var header = header
+        (header.shapes, header.sources) = ([], [])
+        var bytes = try encoder.encode(header)
+        guard bytes.suffix(end.count) == end else {
+            throw ImportError(.fault, "the header of a manifest has other members")
+        }
+        bytes.removeLast(end.count)
+        func append(_ name: String, _ values: [some Encodable]) throws {
+            bytes += "\"\(name)\":[".utf8
+            for (place, value) in values.enumerated() {
+                if place > 0 { bytes += ",".utf8 }
+                bytes += try encoder.encode(value)
+            }
+            bytes += "]".utf8
+        }
+        try append("shapes", shapes)
+        bytes += ",".utf8
+        try append("sources", sources)
+        bytes += "}".utf8
+        return try ManifestLine.bytes(bytes, reserving: numbers.ranges)
     }
 
     /// Goes on with the manifest that `content` was read from: what follows its last whole line is cut off.

@@ -171,7 +171,7 @@ struct NestedTablesTests {
             (["--nested", "table"], "'--nested"),
             (
                 ["--nested", "tables", "--nested-only", "item"],
-                "there is no array of objects at item\n  Arrays of objects are at: items, "
+                "there is no array of objects at item; did you mean items?\n  Arrays of objects are at: items, "
             ),
             (
                 ["--nested", "tables", "--nested-only", "mixed"],

@@ -1,7 +1,7 @@
 import ImportModel
 import ImportSources
 
-/// What a person says of a model that is inferred: its identifiers, types and forms.
+/// What a person says of a model that is inferred: its identifiers, types and forms, and texts that are null.
 struct InferenceOverrides: Sendable {
     /// Attributes, with their entity and a colon before them where the job has several: `users:id`.
     ///
@@ -13,12 +13,15 @@ struct InferenceOverrides: Sendable {
     let storages: [String: StorageForm]
     /// Whose forms others have.
     let client: StoreClient?
+    /// The attributes of which some texts are null, also of a model that is given.
+    let nullTexts: [String]
 
     init(_ options: JobOptions) {
         identifier = options.hasNoIdentifier ? [] : options.identifierNames
         types = options.types
         storages = options.storages
         client = options.client
+        nullTexts = NullTexts(options.nullTexts).names
     }
 
     /// True if nothing is said.
@@ -88,6 +91,7 @@ struct InferenceOverrides: Sendable {
     ) throws {
         try applyTypes(to: &model, empty: empty)
         try applyStorages(to: &model, empty: empty)
+        try checkNullTexts(model, empty: empty)
         if let client { model = model.stored(for: client) }
         // An entity that the store has an identifier for keeps it; that no other is named was made sure of before.
         let identified = Set(model.entities.indices.filter { !model.entities[$0].identifier.isEmpty })
@@ -169,6 +173,18 @@ struct InferenceOverrides: Sendable {
             }
         }
         try check(unknown, .storages, model, empty)
+    }
+
+    /// Makes sure that there are the attributes of which some texts are null, by their names or the key paths that they have.
+    ///
+    /// - Throws: `ImportError` with `.usage`.
+    func checkNullTexts(_ model: ModelDescription, empty: Set<String> = []) throws {
+        let unknown = nullTexts.filter { name in
+            !model.entities.contains {
+                $0.attributes.contains { ([$0.name] + $0.from.map(\.description)).contains(name) }
+            }
+        }
+        try check(Set(unknown.map { BytewiseString($0) }), .nullTexts, model, empty)
     }
 
     private func check(

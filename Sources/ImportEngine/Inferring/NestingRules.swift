@@ -73,7 +73,8 @@ package struct NestingRules: Sendable, Hashable {
             let list = candidates.prefix(100).joined(separator: ", ")
             throw ImportError(
                 .unknownAttribute,
-                "\(.nestedOnly): there is no array of objects at \(path)",
+                "\(.nestedOnly): there is no array of objects at \(path)"
+                    + "\(NameSuggestion.question(for: path.description, among: candidates))",
                 advice: candidates.isEmpty
                     ? "There are no arrays of objects. Nothing was imported."
                     : "Arrays of objects are at: \(list)\nNothing was imported."

@@ -142,6 +142,7 @@ package final class InferenceWorkers: Sendable {
         var model = ModelDescription(entities: inferred.map { $0.entities[0] } + children)
         let empty = Set(roots.map(\.name).filter { (statistics[$0]?.records ?? 0) == 0 })
         try rules.check(inferred.map(\.arrays), isEmpty: !empty.isEmpty)
+        try checkParsedKeys(statistics, isEmpty: !empty.isEmpty)
         try overrides.apply(to: &model, records: roots.count, empty: empty)
         // Anyone who has chosen an identifier needs no candidates.
         let named = Set(model.entities.filter { !$0.identifier.isEmpty }.map(\.name))
@@ -156,6 +157,23 @@ package final class InferenceWorkers: Sendable {
             }
         }
         return (model, InferenceNotice.lines(notices, children: Set(children.map(\.name))))
+    }
+
+    /// Makes sure that some record has each key whose texts are taken apart.
+    private func checkParsedKeys(_ statistics: [String: EntityStatistics], isEmpty: Bool) throws {
+        let keys = statistics.values.flatMap { own in
+            own.children(of: EntityStatistics.record).map { own.key(of: $0) }
+        }
+        let isPartial = statistics.values.contains { $0.paths[EntityStatistics.record].isFull }
+        guard !isEmpty, !isPartial,
+            let path = options.parse?.first(where: { path in !keys.contains(path.keys.first ?? "") })
+        else { return }
+        throw ImportError(
+            .unknownAttribute,
+            "\(.parse): no record has the key \(path.keys.first ?? "")"
+                + "\(NameSuggestion.question(for: path.keys.first ?? "", among: keys))",
+            advice: "Nothing was imported."
+        )
     }
 
     /// What the keys further out are called: by the keys that their objects are under.

@@ -139,6 +139,7 @@ package struct JobPlanner {
                 advice: "Say it in the model file (\"relationships\"), or leave \(.model) out."
             )
         }
+        if let model = options.model { try overrides.checkNullTexts(model) }
         var entities: [String] = []
         for name in sources.flatMap(\.entities) where !entities.contains(name) { entities.append(name) }
         try overrides.check(entities: entities)

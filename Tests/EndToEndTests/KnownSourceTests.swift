@@ -67,7 +67,7 @@ struct KnownSourceTests {
         let other = try importFiles(["a.json"], "--type", "id:string")
         #expect(other.ending == .exit(0), "\(other.errorText)")
         #expect(
-            other.errorText.contains("it was imported without --type, with another --lossless"),
+            other.errorText.contains("it was imported without --type, with --lossless"),
             "\(other.errorText)"
         )
         #expect(try ids() == "1 2 3")

@@ -159,7 +159,7 @@ package struct JobResolver {
         let differences = differences(from: last, takesChunks: false).filter { $0 != .onBadSource }
         if !differences.isEmpty, followed?.job == nil {
             planner.announce(
-                "it was imported \(Self.words(of: differences, in: last)): \(.again) imports it as it is given now"
+                "it was imported \(words(of: differences, in: last)): \(.again) imports it as it is given now"
             )
         }
         var last = last
@@ -182,10 +182,12 @@ package struct JobResolver {
     }
 
     /// How options differ from those of a job, in words.
-    private static func words(of differences: [MessageText.Setting], in job: StoredJob) -> MessageText {
-        differences.map { setting in
-            let lacks = !JobOptions().differences(from: job.options).contains(setting) && setting != .sources
-            return "\(lacks ? "without" : "with another") \(setting)" as MessageText
+    private func words(of differences: [MessageText.Setting], in job: StoredJob) -> MessageText {
+        let (own, given) = (JobOptions().differences(from: job.options), JobOptions().differences(from: options))
+        return differences.map { setting in
+            let hadOne = own.contains(setting) || setting == .sources
+            let hasOne = given.contains(setting) || setting == .sources
+            return "\(hadOne ? hasOne ? "with another" : "with" : "without") \(setting)" as MessageText
         }.joined(separator: ", ")
     }
 
@@ -198,7 +200,7 @@ package struct JobResolver {
             throw ImportError(
                 .optionsDiffer,
                 at: store,
-                "the interrupted import was started \(Self.words(of: differences, in: job))",
+                "the interrupted import was started \(words(of: differences, in: job))",
                 advice: takesChunks || job.isReadableAgain
                     ? "Resume it with \(call: .resuming(store: store)), or restart it with \(.restart)."
                     : ImportError.waysPast(streamInto: store)

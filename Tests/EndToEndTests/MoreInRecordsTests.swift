@@ -123,6 +123,8 @@ struct MoreInRecordsTests {
         #expect(try imported([("k.ndjson", kinds + kinds)]).contains("--entity-by type"))
         let plain = #"{"type":"user","id":1,"name":"a"}"# + "\n" + #"{"type":"order","id":7,"name":"b"}"# + "\n"
         #expect(try !imported([("p.ndjson", plain + plain)]).contains("--entity-by"))
+        let lists = kinds.replacing("user", with: "new,checked").replacing("order", with: "new")
+        #expect(try !imported([("l.ndjson", lists + lists)]).contains("--entity-by"), "lists of words are no kinds")
     }
 
     @Test func foldersOfKindsGiveTheirValuesOnce() throws {

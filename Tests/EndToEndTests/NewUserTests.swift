@@ -110,6 +110,10 @@ struct NewUserTests {
         (["rejects", "--entity", "ordrs"], 66, "has no entity ordrs; did you mean orders?"),
         (["rejects", "--entity", "ordrs", "--raw"], 66, "has no entity ordrs; did you mean orders?"),
         (["rejects", "--job", "9"], 66, "has no job 9"), (["rejects", "--entity", "orders"], 0, "no open rejects"),
+        (
+            ["fetch", "orders", "--where", "address_city == Oslo"], 64,
+            "no attribute Oslo\n  address_city == Oslo\n                  ^~~~\n  Texts are in single quotes."
+        ),
         (["fetch", "orders", "--where", "address_city in 'Oslo'"], 64, "in parentheses: in ('Oslo', 'Rome')"),
     ])
     func isToldWhatIsNotThere(arguments: [String], code: Int32, answer: String) throws {
@@ -135,6 +139,7 @@ struct NewUserTests {
                 "\(result.errorText)"
             )
         }
+        #expect(try runImporter("version").errorText.contains("'version'; did you mean '--version'?"))
         let query = try runImporter("query", source, "select 1")
         #expect(query.errorText.contains("memory \(source) 'select 1'\n"), "\(query.errorText)")
     }

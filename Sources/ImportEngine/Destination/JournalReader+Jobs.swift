@@ -79,12 +79,35 @@ extension JournalReader {
         return found
     }
 
+    /// True if one of the newest jobs was given the same names of attributes as these options have, and found them.
+    package func hasGiven(_ options: JobOptions, besides job: Int64?) throws -> Bool {
+        guard options.hasNames else { return false }
+        var (found, count) = (false, 0)
+        try forEachJob { other in
+            guard other.id != job else { return true }
+            count += 1
+            found = other.model != nil && other.isModelFinal && other.options.hasSameNames(as: options)
+            return !found && count < 16
+        }
+        return found
+    }
+
     /// True if what a job has done is taken back.
     package func isUndone(_ job: Int64) throws -> Bool { try undo(of: job) != nil }
 }
 
 extension SourceDescription {
     fileprivate func isOne(of keys: Set<BytewiseString>) -> Bool { key.map(keys.contains) ?? false }
+}
+
+extension JobOptions {
+    /// True if they name attributes that records are to have.
+    fileprivate var hasNames: Bool { !hasSameNames(as: JobOptions()) }
+
+    fileprivate func hasSameNames(as other: JobOptions) -> Bool {
+        identifiers == other.identifiers && types == other.types && storages == other.storages
+            && nullTexts == other.nullTexts && parse == other.parse
+    }
 }
 
 extension StoredJob.Source {

@@ -15,8 +15,11 @@ struct InferenceOverrides: Sendable {
     let client: StoreClient?
     /// The attributes of which some texts are null, also of a model that is given.
     let nullTexts: [String]
+    /// True if an earlier import into the store was given the same names: those that what is new has not are of its other sources.
+    let areKnown: Bool
 
-    init(_ options: JobOptions) {
+    init(_ options: JobOptions, areKnown: Bool = false) {
+        self.areKnown = areKnown
         identifier = options.hasNoIdentifier ? [] : options.identifierNames
         types = options.types
         storages = options.storages
@@ -56,14 +59,17 @@ struct InferenceOverrides: Sendable {
 
     private func names(of entities: [String]) throws -> [Name] {
         var current = entities.count == 1 ? 0 : nil
-        return try identifier.map { text in
+        var isOthers = false
+        return try identifier.compactMap { text in
             // Names may have colons of their own: the longest entity's counts.
             let prefixes = entities.indices.filter { text.hasPrefix(entities[$0] + ":") }
             if let entity = prefixes.max(by: { entities[$0].utf8.count < entities[$1].utf8.count }) {
-                current = entity
+                (current, isOthers) = (entity, false)
                 let name = String(text.dropFirst(entities[entity].count + 1))
                 return Name(entity: entity, candidates: entities.count == 1 ? [text, name] : [name])
             }
+            if areKnown, text.contains(":") { isOthers = true }
+            if isOthers { return nil }
             guard let current else {
                 throw ImportError(
                     .attributeAmbiguous,
@@ -193,7 +199,7 @@ struct InferenceOverrides: Sendable {
         _ model: ModelDescription,
         _ empty: Set<String>
     ) throws {
-        guard let name = unknown.map(\.text).min(), empty.isEmpty else { return }
+        guard let name = unknown.map(\.text).min(), empty.isEmpty, !areKnown else { return }
         throw ImportError(
             .unknownAttribute,
             "\(setting): there is no attribute \(name)"

@@ -104,15 +104,17 @@ package final class InferenceWorkers: Sendable {
     ///   - textsHaveNUL: whether the store's texts may have U+0000.
     ///   - stored: what a store has of its entities, by their names.
     ///   - isTaken: whether a store has a table of this name, or anything else, that is not to be continued.
+    ///   - areNamesKnown: whether an earlier import was given the same names of attributes.
     /// - Returns: the entities of records first, then those of arrays within them.
     /// - Throws: `ImportError` when what was said of it cannot be.
     package func model(
         textsHaveNUL: Bool = true,
         continuing stored: [String: ExistingEntity] = [:],
-        isTaken: @escaping (String) throws -> Bool = { _ in false }
+        isTaken: @escaping (String) throws -> Bool = { _ in false },
+        areNamesKnown: Bool = false
     ) throws -> (model: ModelDescription, notices: [MessageText]) {
         let statistics = merged.withLock { $0 }
-        let overrides = InferenceOverrides(options)
+        let overrides = InferenceOverrides(options, areKnown: areNamesKnown)
         var rules = NestingRules(options)
         rules.textsHaveNUL = textsHaveNUL || options.nul == .replace
         rules.fileColumn = sources.lazy.compactMap(\.shape.fileColumn).first
@@ -142,7 +144,7 @@ package final class InferenceWorkers: Sendable {
         var model = ModelDescription(entities: inferred.map { $0.entities[0] } + children)
         let empty = Set(roots.map(\.name).filter { (statistics[$0]?.records ?? 0) == 0 })
         try rules.check(inferred.map(\.arrays), isEmpty: !empty.isEmpty)
-        try checkParsedKeys(statistics, isEmpty: !empty.isEmpty)
+        if !areNamesKnown { try checkParsedKeys(statistics, isEmpty: !empty.isEmpty) }
         try overrides.apply(to: &model, records: roots.count, empty: empty)
         // Anyone who has chosen an identifier needs no candidates.
         let named = Set(model.entities.filter { !$0.identifier.isEmpty }.map(\.name))

@@ -56,6 +56,7 @@ package struct JobResolver {
         self.run = run
         var planner = planner
         planner.theirTables = journal.theirTables
+        planner.areNamesKnown = { try journal.hasGiven(options, besides: nil) }
         self.planner = planner
         self.chunksBase = chunksBase
         self.isPlanning = isPlanning
@@ -298,6 +299,7 @@ package struct JobResolver {
         )
         job.given = given
         job.updates = known?.updates ?? []
+        job.areNamesKnown = try planner.areNamesKnown()
         job.keepsUndo = run.keepsUndo || options.mirror != nil || job.replacesSources
         try checkContinuing(job, replacing: replacing)
         return .begin(job, open: plan.open, replacing: replacing)

@@ -92,6 +92,19 @@ extension JournalReader {
         return found
     }
 
+    /// Those of some indexes that none of the newest finished jobs was to build, so that the model has to have their attributes.
+    package func newIndexes(of wanted: [[String]]) throws -> StoreIndexes {
+        guard !wanted.isEmpty else { return StoreIndexes(wanted: []) }
+        var (new, count) = (wanted, 0)
+        try forEachJob { job in
+            count += 1
+            let known = job.state == .finished ? try indexes(of: job).wanted : []
+            new.removeAll(where: known.contains)
+            return !new.isEmpty && count < 16
+        }
+        return StoreIndexes(wanted: new)
+    }
+
     /// True if what a job has done is taken back.
     package func isUndone(_ job: Int64) throws -> Bool { try undo(of: job) != nil }
 }
@@ -106,7 +119,7 @@ extension JobOptions {
 
     fileprivate func hasSameNames(as other: JobOptions) -> Bool {
         identifiers == other.identifiers && types == other.types && storages == other.storages
-            && nullTexts == other.nullTexts && parse == other.parse
+            && nullTexts == other.nullTexts && parse == other.parse && nestedOnly == other.nestedOnly
     }
 }
 

@@ -51,7 +51,7 @@ package struct NestingRules: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - arrays: what became of those of each entity of records.
-    ///   - isEmpty: whether nothing is known of some entity, as it has no records.
+    ///   - isEmpty: whether nothing is known of some entity, as it has no records, or is not new.
     /// - Throws: `ImportError` with `.usage` that lists those that could be named.
     package func check(_ arrays: [InferredEntities.Arrays], isEmpty: Bool) throws {
         let tables = arrays.flatMap(\.tables).map(AttributePath.init(keys:))

@@ -43,6 +43,7 @@ package struct InferPhase {
         var (isInferred, fitsIndexes) = (false, false)
         let areNamesKnown =
             try run.job.areNamesKnown || run.journal.hasGiven(run.job.options, besides: run.job.id)
+        let newIndexes = try run.journal.newIndexes(of: context.options.indexes)
         let adopted: JobModelResult
         do {
             adopted = try run.journal.adopt(by: run.job, context.transformers, isFinal: fault == nil) {
@@ -55,7 +56,7 @@ package struct InferPhase {
                     areNamesKnown: areNamesKnown
                 )
                 (notices, isInferred) = (inferred.notices, true)
-                if fault == nil { try StoreIndexes(wanted: context.options.indexes).check(inferred.model) }
+                if fault == nil { try (run.job.newIndexes ?? newIndexes).check(inferred.model) }
                 fitsIndexes = true
                 return inferred.model
             }

@@ -143,7 +143,7 @@ package final class InferenceWorkers: Sendable {
         let children = inferred.flatMap { $0.entities.dropFirst() }
         var model = ModelDescription(entities: inferred.map { $0.entities[0] } + children)
         let empty = Set(roots.map(\.name).filter { (statistics[$0]?.records ?? 0) == 0 })
-        try rules.check(inferred.map(\.arrays), isEmpty: !empty.isEmpty)
+        try rules.check(inferred.map(\.arrays), isEmpty: !empty.isEmpty || areNamesKnown)
         if !areNamesKnown { try checkParsedKeys(statistics, isEmpty: !empty.isEmpty) }
         try overrides.apply(to: &model, records: roots.count, empty: empty)
         // Anyone who has chosen an identifier needs no candidates.

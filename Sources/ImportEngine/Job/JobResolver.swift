@@ -232,7 +232,7 @@ package struct JobResolver {
 
     private func checkIndexes(of job: StoredJob) throws {
         // A model that was inferred up to a fault in the source may lack what comes after it.
-        try StoreIndexes(wanted: run.indexes).check(job.isModelFinal ? job.model : nil)
+        try journal.newIndexes(of: run.indexes).check(job.isModelFinal ? job.model : nil)
     }
 
     /// Nothing is imported either way, so a source that was imported before its inode was noted is believed to be the same.
@@ -300,6 +300,7 @@ package struct JobResolver {
         job.given = given
         job.updates = known?.updates ?? []
         job.areNamesKnown = try planner.areNamesKnown()
+        job.newIndexes = try journal.newIndexes(of: run.indexes)
         job.keepsUndo = run.keepsUndo || options.mirror != nil || job.replacesSources
         try checkContinuing(job, replacing: replacing)
         return .begin(job, open: plan.open, replacing: replacing)

@@ -174,7 +174,9 @@ struct PreviewTool {
 
     /// Makes sure that some entity has the attributes of each index that the import would build.
     func checkIndexes(_ entities: [ImportPreview.Entity]) throws {
-        try StoreIndexes(wanted: run.indexes).check(ModelDescription(entities: entities.map(\.description)))
+        try (job.newIndexes ?? StoreIndexes(wanted: run.indexes)).check(
+            ModelDescription(entities: entities.map(\.description))
+        )
     }
 
     func entities(in own: String) throws -> [ImportPreview.Entity] {

@@ -4,9 +4,13 @@ import Testing
 
 /// `--dry-run` shows what an import would make of the first records, and writes nothing.
 struct DryRunTests {
-    private static func preview(_ arguments: String..., input: String = "/dev/null") throws -> [String: Any] {
+    private static func preview(
+        _ arguments: String...,
+        input: String = "/dev/null",
+        code: Int32 = 0
+    ) throws -> [String: Any] {
         let result = try run([Project.importer, "import"] + arguments + ["--dry-run", "--json"], input: input)
-        #expect(result.ending == .exit(0), "\(result.errorText)")
+        #expect(result.ending == .exit(code), "\(result.errorText)")
         let plan = try JSONSerialization.jsonObject(with: result.output) as? [String: Any]
         return try #require(plan?["sample"] as? [String: Any])
     }
@@ -137,10 +141,25 @@ struct DryRunTests {
     @Test func saysWhatWouldStopIt() throws {
         let directory = try TemporaryDirectory()
         let source = try directory.write(#"[{"n":1},{"n":tru}]"#, to: "n.json")
-        let sample = try Self.preview(source, "--into", directory.path("s.sqlite"))
+        let sample = try Self.preview(source, "--into", directory.path("s.sqlite"), code: 65)
         let message = try #require(sample["message"] as? String)
         #expect(message.contains("is not JSON: expected true, false or null"), "\(message)")
         #expect(directory.names() == ["n.json"])
+    }
+
+    /// The exit code is that of the import.
+    @Test(arguments: [
+        (["--type", "n:integer64"], #"[{"n":"x"}]"#, Int32(65)),
+        (["--type", "n:integer64"], #"[{"n":"x"},{"n":1}]"#, 0),
+        (["--type", "n:integer64", "--max-errors", "0"], #"[{"n":1},{"n":"x"}]"#, 65), ([], "[{\"n\":1},{]", 65),
+        ([], "[]", 0),
+    ])
+    func endsAsTheImport(options: [String], text: String, code: Int32) throws {
+        let directory = try TemporaryDirectory()
+        let command = [Project.importer, try directory.write(text, to: "n.json"), "--into", directory.path("s.sqlite")]
+        let dry = try run(command + options + ["--dry-run"])
+        #expect(dry.ending == .exit(code), "\(dry.outputText)\(dry.errorText)")
+        #expect(try run(command + options).ending == dry.ending)
     }
 
     @Test func takesTheFirstRecordsOfStandardInput() throws {

@@ -94,7 +94,7 @@ struct InferredModelTests {
         #expect(try runImporter(source, "--into", store, "--identifier", "id").ending == .exit(65))
         let other = try runImporter(source, "--into", store, "--type", "id:string")
         #expect(other.ending == .exit(64))
-        #expect(other.errorText.contains("with another --identifier, without --type"), "\(other.errorText)")
+        #expect(other.errorText.contains("started with --identifier, without --type"), "\(other.errorText)")
         try directory.write("[{\"id\":1},{\"id\":1},{\"id\":2}]", to: "p.json")
         #expect(try runImporter("resume", store).ending == .exit(0))
         #expect(try StoreContent.query(store, "SELECT count(*) FROM p") == "2")

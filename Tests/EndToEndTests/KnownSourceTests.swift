@@ -61,13 +61,54 @@ struct KnownSourceTests {
         #expect(try ids() == "1 1 2 2 3 3 4 4")
     }
 
+    /// What is named for the sources of the first night need not be in what is new on the second.
+    @Test(arguments: [
+        ["--type", "x:string"], ["--storage", "t:unix"], ["--null-text", "s=NA"], ["--parse", "j"],
+        ["--identifier", "a:x"], ["--identifier", "a:x", "--identifier", "b:k"],
+        ["--identifier", "a:x,s", "--identifier", "c:n"], ["--index", "x"],
+        ["--nested", "tables", "--nested-only", "l"],
+    ])
+    func namesOfOtherSourcesAreKnown(options: [String]) throws {
+        let directory = try TemporaryDirectory()
+        let folder = directory.path("d")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        let a = #"{"x":1,"t":"2024-05-04T01:00:00Z","s":"q","j":"{}","l":[{"q":1}]}"#
+        try directory.write(a + "\n", to: "d/a.ndjson")
+        try directory.write(#"{"k":1,"z":1}"# + "\n", to: "d/b.ndjson")
+        try directory.write(#"{"n":1,"w":"x"}"# + "\n", to: "d/c.ndjson")
+        let store = directory.path("s.sqlite")
+        func imported(_ more: String...) throws -> ChildProcess.Result {
+            try run([Project.importer, "import", folder, "--into", store] + options + more)
+        }
+        #expect(try imported().ending == .exit(0))
+        for grown in [["b"], ["b", "c"]] {
+            for name in grown {
+                let line = name == "b" ? #"{"k":\#(grown.count + 1),"z":2}"# : #"{"n":2,"w":"y"}"#
+                let text = try String(contentsOfFile: "\(folder)/\(name).ndjson", encoding: .utf8)
+                try directory.write(text + line + "\n", to: "d/\(name).ndjson")
+            }
+            let dry = try imported("--dry-run")
+            #expect(dry.ending == .exit(0), "\(dry.errorText)")
+            let result = try imported()
+            #expect(result.ending == .exit(0), "\(result.errorText)")
+        }
+        #expect(try imported().ending == .exit(0))
+        let counts = "SELECT (SELECT count(*) FROM a), (SELECT count(*) FROM b), (SELECT count(*) FROM c)"
+        #expect(try StoreContent.query(store, counts) == "1|3|2")
+        // A slip is none of these names.
+        #expect(
+            try run([Project.importer, "import", folder, "--into", store, "--again", "--type", "xx:string"]).ending
+                == .exit(64)
+        )
+    }
+
     /// The job was another one's: with other options it says so, and changes nothing.
     @Test func otherOptionsAreSaid() throws {
         #expect(try importFiles(["a.json"], "--lossless").ending == .exit(0))
         let other = try importFiles(["a.json"], "--type", "id:string")
         #expect(other.ending == .exit(0), "\(other.errorText)")
         #expect(
-            other.errorText.contains("it was imported without --type, with another --lossless"),
+            other.errorText.contains("it was imported without --type, with --lossless"),
             "\(other.errorText)"
         )
         #expect(try ids() == "1 2 3")

@@ -63,6 +63,19 @@ struct MoreInRecordsTests {
         #expect(try ledger("nullText") == "n|2\ns|1")
     }
 
+    /// A name means the same to what looks for types and to what reads values.
+    @Test(arguments: ["o.n", "o_n"]) func textsOfNestedAttributesAreNull(name: String) throws {
+        let text = #"[{"o":{"n":1,"s":2}},{"o":{"n":"NA","s":"NA"}}]"#
+        try imported([("t.json", text)], "--null-text", "\(name)=NA")
+        #expect(try query("SELECT o_n, typeof(o_n), o_s FROM t") == "1|integer|2\n|null|NA")
+    }
+
+    @Test func textsOfChildrenAreNullByTheirOwnNames() throws {
+        let text = #"[{"id":1,"lines":[{"n":1},{"n":"NA"}]},{"id":2,"lines":[{"n":3}]}]"#
+        try imported([("t.json", text)], "--null-text", "n=NA", "--nested", "tables")
+        #expect(try query("SELECT n, typeof(n) FROM t_lines ORDER BY rowid") == "1|integer\n|null\n3|integer")
+    }
+
     @Test func textsHaveTheTypesOfWhatTheySpell() throws {
         let text = #"""
             [{"i":"1","d":"1.5","x":"1.50","z":"007","b":"true","t":"2024-01-02","m":"a","e":"12345678901234567890.5"},
@@ -110,6 +123,8 @@ struct MoreInRecordsTests {
         #expect(try imported([("k.ndjson", kinds + kinds)]).contains("--entity-by type"))
         let plain = #"{"type":"user","id":1,"name":"a"}"# + "\n" + #"{"type":"order","id":7,"name":"b"}"# + "\n"
         #expect(try !imported([("p.ndjson", plain + plain)]).contains("--entity-by"))
+        let lists = kinds.replacing("user", with: "new,checked").replacing("order", with: "new")
+        #expect(try !imported([("l.ndjson", lists + lists)]).contains("--entity-by"), "lists of words are no kinds")
     }
 
     @Test func foldersOfKindsGiveTheirValuesOnce() throws {

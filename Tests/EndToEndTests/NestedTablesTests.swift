@@ -141,7 +141,7 @@ struct NestedTablesTests {
         _ = try files.directory.write(text, to: "orders.ndjson")
         #expect(try importing("--nested", "tables").ending == .exit(65))
         let others: [([String], String)] = [
-            ([], "with another --nested"), (["--nested", "json"], "with another --nested"),
+            ([], "with --nested"), (["--nested", "json"], "with another --nested"),
             (["--nested", "tables", "--nested-depth", "1"], "without --nested-depth"),
             (["--nested", "tables", "--nested-only", "items"], "without --nested-only"),
         ]
@@ -171,7 +171,7 @@ struct NestedTablesTests {
             (["--nested", "table"], "'--nested"),
             (
                 ["--nested", "tables", "--nested-only", "item"],
-                "there is no array of objects at item\n  Arrays of objects are at: items, "
+                "there is no array of objects at item; did you mean items?\n  Arrays of objects are at: items, "
             ),
             (
                 ["--nested", "tables", "--nested-only", "mixed"],

@@ -37,10 +37,83 @@ struct NewUserTests {
         #expect(result.ending == .exit(64) && result.errorText.contains(answer), "\(result.errorText)")
     }
 
+    /// An import that would refuse a name is refused as a dry run, too: all of the source has been read.
+    @Test(arguments: [
+        (["--identifier", "idd"], "orders has no attribute idd; did you mean id?\n  orders has: id, "),
+        (["--type", "plced:string"], "there is no attribute plced; did you mean placed?"),
+        (["--storage", "plced:unix"], "there is no attribute plced; did you mean placed?"),
+        (
+            ["--nested", "tables", "--nested-only", "linez"],
+            "objects at linez; did you mean lines?\n  Arrays of objects"
+        ),
+        (["--null-text", "satte=NA"], "--null-text: there is no attribute satte; did you mean state?"),
+        (["--null-text", "lines.sku=NA"], "--null-text: there is no attribute lines.sku"),
+        (["--parse", "lgo.text"], "--parse: no record has the key lgo; did you mean log?"),
+    ])
+    func isToldTheAttributeThatIsMeant(options: [String], answer: String) throws {
+        let record =
+            #"{"id": 1, "placed": "2024-05-04T01:00:00Z", "state": "NA", "log": "{}", "lines": [{"sku": "NA"}]}"#
+        let source = try directory.write("[\(record)]", to: "orders.json")
+        for dryRun in [[], ["--dry-run"]] {
+            let result = try run([Project.importer, "import", source, "--into", store] + options + dryRun)
+            #expect(result.ending == .exit(64) && result.errorText.contains(answer), "\(result.errorText)")
+            #expect(result.outputText.isEmpty && !FileManager.default.fileExists(atPath: store))
+        }
+    }
+
+    @Test func isToldThatAModelHasNoSuchAttribute() throws {
+        let model =
+            #"{"entities": {"orders": {"attributes": {"city": {"type": "string", "optional": true, "from": "address.city"}}}}}"#
+        let options = ["--into", store, "--model", try directory.write(model, to: "m.json"), "--null-text"]
+        let result = try run([Project.importer, "import", source] + options + ["adress.city=Oslo"])
+        let answer = "--null-text: there is no attribute adress.city"
+        #expect(result.ending == .exit(64) && result.errorText.contains(answer), "\(result.errorText)")
+        #expect(
+            try run([Project.importer, "import", source, "-q"] + options + ["address.city=Oslo"]).ending == .exit(0)
+        )
+        #expect(try StoreContent.query(store, "SELECT count(*), count(city) FROM orders") == "200|0")
+    }
+
+    @Test func isToldThatNoRecordHasTheKeyOfItsKind() throws {
+        let result = try runImporter("import", source, "--into", store, "--entity-by", "placd")
+        let notice = "no record has a value at placd, so all are in other (--entity-by KEY); did you mean placed?\n"
+        #expect(result.ending == .exit(0) && result.errorText.contains(notice), "\(result.errorText)")
+        let right = try runImporter("import", source, "--into", directory.path("r.sqlite"), "--entity-by", "placed")
+        #expect(!right.errorText.contains("no record has"), "\(right.errorText)")
+    }
+
+    @Test(arguments: [("--type", "id:strng", "is not a type; did you mean string? There are string, ")])
+    func isToldTheTypeThatIsMeant(option: String, value: String, answer: String) throws {
+        let result = try runImporter("import", source, "--into", store, option, value)
+        #expect(result.ending == .exit(64) && result.errorText.contains(answer), "\(result.errorText)")
+        let form = try runImporter("import", source, "--into", store, "--storage", "placed:hex")
+        #expect(form.errorText.contains(" more patterns\n") && form.errorText.count < 600, "\(form.errorText)")
+    }
+
+    /// A number in one record makes texts of all, and how many have needed it is said.
+    @Test func isToldHowManyNumbersMakeTexts() throws {
+        let records =
+            #"{"n":12345678901234567890,"m":1.1234567890123456789}"#
+            + String(repeating: #",{"n":1,"m":2}"#, count: 1_999)
+        let big = try directory.write("[\(records)]", to: "big.json")
+        let result = try runImporter("import", big, "--into", store)
+        let notice =
+            "big: n, m: stored as decimal text, as SQLite's numbers would lose digits in 2 of 4,000 values; "
+            + "in SQL, compare CAST(… AS REAL) (--type NAME:TYPE for a double)\n"
+        #expect(result.ending == .exit(0) && result.errorText.contains(notice), "\(result.errorText)")
+        let kinds = try directory.write("[\"x\"" + String(repeating: ",1", count: 1_234) + "]", to: "kinds.json")
+        let mixed = try runImporter("import", kinds, "--into", directory.path("k.sqlite"))
+        #expect(mixed.errorText.contains("kinds vary: 1,234 × number, 1 × string\n"), "\(mixed.errorText)")
+    }
+
     @Test(arguments: [
         (["rejects", "--entity", "ordrs"], 66, "has no entity ordrs; did you mean orders?"),
         (["rejects", "--entity", "ordrs", "--raw"], 66, "has no entity ordrs; did you mean orders?"),
         (["rejects", "--job", "9"], 66, "has no job 9"), (["rejects", "--entity", "orders"], 0, "no open rejects"),
+        (
+            ["fetch", "orders", "--where", "address_city == Oslo"], 64,
+            "no attribute Oslo\n  address_city == Oslo\n                  ^~~~\n  Texts are in single quotes."
+        ),
         (["fetch", "orders", "--where", "address_city in 'Oslo'"], 64, "in parentheses: in ('Oslo', 'Rome')"),
     ])
     func isToldWhatIsNotThere(arguments: [String], code: Int32, answer: String) throws {
@@ -66,6 +139,7 @@ struct NewUserTests {
                 "\(result.errorText)"
             )
         }
+        #expect(try runImporter("version").errorText.contains("'version'; did you mean '--version'?"))
         let query = try runImporter("query", source, "select 1")
         #expect(query.errorText.contains("memory \(source) 'select 1'\n"), "\(query.errorText)")
     }

@@ -90,7 +90,8 @@ struct PGJobTests {
         let (cut, other) = (directory.path("cut.json"), directory.path("other.json"))
         let database = try PGDatabase()
         func taken(_ source: String, _ options: [String] = []) throws -> ChildProcess.Result {
-            try database.importer(["import", source, "--into", database.url, "--entity", "thing"] + options)
+            let own = ["--entity", "thing", "--chunks", source + ".chunks"]
+            return try database.importer(["import", source, "--into", database.url] + own + options)
         }
         try #"[{"id":1,"a":1},{"id":2,"a":"#.write(toFile: cut, atomically: true, encoding: .utf8)
         #expect(try taken(cut).ending == .exit(65))

@@ -113,7 +113,7 @@ struct SliceTests {
         #expect(try runImporter(source, "--into", store, "--skip", "1").ending == .exit(65))
         let other = try runImporter(source, "--into", store, "--limit", "1")
         #expect(other.ending == .exit(64))
-        #expect(other.errorText.contains("another --skip, without --limit"))
+        #expect(other.errorText.contains("with --skip, without --limit"))
         try directory.write("[1,2]", to: "q.json")
         #expect(try runImporter("split", directory.path("q.json"), "--to", directory.path("chunks")).ending == .exit(0))
         let cut = try runImporter(directory.path("chunks"), "--into", directory.path("t.sqlite"), "--limit", "1")

@@ -48,7 +48,7 @@ enum ArgumentCheck {
             }
             return "there is no command '\(topic)'" + suggestion(for: topic, among: commands)
         }
-        let suggestion = suggestion(for: first, among: commands)
+        let suggestion = suggestion(for: first, among: commands + ["--version"])
         let looksLikeCommand = first.utf8.allSatisfy { $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "/") }
         guard !first.hasPrefix("-"), looksLikeCommand, !commands.contains(first),
             !suggestion.isEmpty || !arguments.contains(where: { $0 == "--into" || $0.hasPrefix("--into=") }),

@@ -179,8 +179,15 @@ struct InferenceArguments: ParsableArguments {
         }
         let name = text[text.index(after: colon)...]
         guard let choice = Choice(rawValue: String(name)) else {
-            let known = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("'\(name)' is not a \(what.lowercased()); there are \(known)")
+            let all = Choice.allCases.map(\.rawValue)
+            let patterns = all.filter { $0.hasPrefix("yyyy") }
+            let known = all.filter { !$0.hasPrefix("yyyy") } + patterns.prefix(2)
+            let more = patterns.count > 2 ? " and \(patterns.count - 2) more patterns" : ""
+            let meant = NameSuggestion.question(for: String(name), among: all)
+            throw ValidationError(
+                "'\(name)' is not a \(what.lowercased())\(meant.isEmpty ? "; there" : meant + " There") are "
+                    + known.joined(separator: ", ") + more
+            )
         }
         return (String(text[..<colon]), choice)
     }

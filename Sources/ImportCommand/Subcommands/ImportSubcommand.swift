@@ -211,9 +211,13 @@ struct ImportSubcommand: ParsableCommand, StoreCommand {
             mode: output.progress.quiet ? .quiet : .none
         )
         let preview = try watch.perform { try pipeline.preview() }
-        if output.json { return try StandardOutput.write(json: preview) }
-        let names = preview.plan.sources.map(\.name)
-        let unfinished = (try? location.inspection.unfinished()) ?? []
-        try StandardOutput.write(PreviewText.text(preview, job: unfinished.last { $0.sources == names }))
+        if output.json {
+            try StandardOutput.write(json: preview)
+        } else {
+            let names = preview.plan.sources.map(\.name)
+            let unfinished = (try? location.inspection.unfinished()) ?? []
+            try StandardOutput.write(PreviewText.text(preview, job: unfinished.last { $0.sources == names }))
+        }
+        if preview.fails { throw ExitCode(ImportError.Code.badInput.rawValue) }
     }
 }

@@ -79,12 +79,48 @@ extension JournalReader {
         return found
     }
 
+    /// True if one of the newest jobs was given the same names of attributes as these options have, and found them.
+    package func hasGiven(_ options: JobOptions, besides job: Int64?) throws -> Bool {
+        guard options.hasNames else { return false }
+        var (found, count) = (false, 0)
+        try forEachJob { other in
+            guard other.id != job else { return true }
+            count += 1
+            found = other.model != nil && other.isModelFinal && other.options.hasSameNames(as: options)
+            return !found && count < 16
+        }
+        return found
+    }
+
+    /// Those of some indexes that none of the newest finished jobs was to build, so that the model has to have their attributes.
+    package func newIndexes(of wanted: [[String]]) throws -> StoreIndexes {
+        guard !wanted.isEmpty else { return StoreIndexes(wanted: []) }
+        var (new, count) = (wanted, 0)
+        try forEachJob { job in
+            count += 1
+            let known = job.state == .finished ? try indexes(of: job).wanted : []
+            new.removeAll(where: known.contains)
+            return !new.isEmpty && count < 16
+        }
+        return StoreIndexes(wanted: new)
+    }
+
     /// True if what a job has done is taken back.
     package func isUndone(_ job: Int64) throws -> Bool { try undo(of: job) != nil }
 }
 
 extension SourceDescription {
     fileprivate func isOne(of keys: Set<BytewiseString>) -> Bool { key.map(keys.contains) ?? false }
+}
+
+extension JobOptions {
+    /// True if they name attributes that records are to have.
+    fileprivate var hasNames: Bool { !hasSameNames(as: JobOptions()) }
+
+    fileprivate func hasSameNames(as other: JobOptions) -> Bool {
+        identifiers == other.identifiers && types == other.types && storages == other.storages
+            && nullTexts == other.nullTexts && parse == other.parse && nestedOnly == other.nestedOnly
+    }
 }
 
 extension StoredJob.Source {

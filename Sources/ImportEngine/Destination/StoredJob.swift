@@ -91,6 +91,10 @@ package struct StoredJob: Sendable {
     package var given: [String]?
     /// What is known now of its sources in earlier jobs, to be kept when it begins or is resumed.
     package var updates: [SourceUpdate] = []
+    /// True if an earlier job was given the same names of attributes; not kept.
+    package var areNamesKnown = false
+    /// The indexes that no earlier job was to build, nil where that was not asked; not kept.
+    package var newIndexes: StoreIndexes?
     /// The model that it imports with; nil until it is inferred.
     package var model: ModelDescription?
     /// True if an inferred model was inferred from all records, and not only from those before a fault.

@@ -18,7 +18,7 @@ extension EntityInference {
         ]
         let kinds = counts.filter { $0.1 > 0 }.map { InferenceNotice.KindCount(kind: $0.0, count: $0.1) }
         if kinds.count > 1 { add(.kinds(kinds), from) }
-        if type == .decimal { add(.decimals, from) }
+        if type == .decimal { add(.decimals(seen.numbersBeyondDigits, of: seen.numbers), from) }
         if type == .string, seen.strings > 0, seen.numbers == 0,
             let form = [StringFormats.day, .dayAndTime, .dotnet, .mail, .slashed, .weekday].first(
                 where: seen.forms.contains

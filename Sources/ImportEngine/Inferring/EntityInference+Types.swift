@@ -44,9 +44,11 @@ extension EntityInference {
 
     /// The type of what all texts of a path spell; nil where they spell nothing of one kind.
     private func typeOfTexts(_ seen: PathStatistics) -> AttributeType? {
-        guard seen.booleans == 0, seen.bigIntegers == 0, !seen.marks.contains(.exactNumber) else { return nil }
+        guard seen.booleans == 0, seen.bigIntegers == 0, seen.exactNumbers == 0, !seen.marks.contains(.decimal) else {
+            return nil
+        }
         if seen.forms.contains(.integerText), seen.fractions == 0 { return .integer64 }
-        if seen.forms.contains(.numberText), !seen.marks.contains(.inexactInteger) { return .double }
+        if seen.forms.contains(.numberText), seen.inexactIntegers == 0 { return .double }
         if seen.forms.contains(.decimalText) { return .decimal }
         guard seen.numbers == 0 else { return nil }
         if seen.forms.contains(.booleanText) { return .boolean }
@@ -60,10 +62,9 @@ extension EntityInference {
     }
 
     private func numberType(_ seen: PathStatistics) -> AttributeType {
-        let needsDecimal =
-            seen.bigIntegers > 0 || seen.marks.contains(.exactNumber)
-            || seen.fractions > 0 && seen.marks.contains(.inexactInteger)
-        if needsDecimal { return seen.marks.contains(.wildNumber) ? .json : .decimal }
+        if seen.numbersBeyondDigits > 0 || seen.marks.contains(.decimal) {
+            return seen.marks.contains(.wildNumber) ? .json : .decimal
+        }
         return seen.fractions > 0 ? .double : .integer64
     }
 

@@ -216,12 +216,13 @@ extension EntityStatistics {
     private mutating func isNullText(_ bytes: ByteView, hasEscapes: Bool, at path: Int) -> Bool {
         if nullTexts[path] == nil {
             var (keys, parent) = ([String](), path)
-            while parent > keyPaths.upperBound {
-                if !paths[parent].isElement { keys.insert(key(of: parent), at: 0) }
+            // The names that it has as an attribute: of an element, those from its own record on.
+            while parent > keyPaths.upperBound, !paths[parent].isElement {
+                keys.insert(key(of: parent), at: 0)
                 parent = Int(paths[parent].parent)
             }
-            let names = [AttributePath(keys: keys).description, ColumnNames.wanted(for: keys), keys.last ?? ""]
-            nullTexts[path] = limits.nullTexts.texts(named: names)
+            nullTexts[path] = limits.nullTexts.texts(
+                named: [AttributePath(keys: keys).description, ColumnNames.wanted(for: keys)])
         }
         return NullTexts.contains(nullTexts[path] ?? [], bytes, hasEscapes: hasEscapes)
     }

@@ -1,7 +1,7 @@
 import ImportModel
 import ImportSources
 
-/// What a person says of a model that is inferred: its identifiers, types and forms.
+/// What a person says of a model that is inferred: its identifiers, types and forms, and texts that are null.
 struct InferenceOverrides: Sendable {
     /// Attributes, with their entity and a colon before them where the job has several: `users:id`.
     ///
@@ -13,12 +13,18 @@ struct InferenceOverrides: Sendable {
     let storages: [String: StorageForm]
     /// Whose forms others have.
     let client: StoreClient?
+    /// The attributes of which some texts are null, also of a model that is given.
+    let nullTexts: [String]
+    /// True if an earlier import into the store was given the same names: those that what is new has not are of its other sources.
+    let areKnown: Bool
 
-    init(_ options: JobOptions) {
+    init(_ options: JobOptions, areKnown: Bool = false) {
+        self.areKnown = areKnown
         identifier = options.hasNoIdentifier ? [] : options.identifierNames
         types = options.types
         storages = options.storages
         client = options.client
+        nullTexts = NullTexts(options.nullTexts).names
     }
 
     /// True if nothing is said.
@@ -53,14 +59,17 @@ struct InferenceOverrides: Sendable {
 
     private func names(of entities: [String]) throws -> [Name] {
         var current = entities.count == 1 ? 0 : nil
-        return try identifier.map { text in
+        var isOthers = false
+        return try identifier.compactMap { text in
             // Names may have colons of their own: the longest entity's counts.
             let prefixes = entities.indices.filter { text.hasPrefix(entities[$0] + ":") }
             if let entity = prefixes.max(by: { entities[$0].utf8.count < entities[$1].utf8.count }) {
-                current = entity
+                (current, isOthers) = (entity, false)
                 let name = String(text.dropFirst(entities[entity].count + 1))
                 return Name(entity: entity, candidates: entities.count == 1 ? [text, name] : [name])
             }
+            if areKnown, text.contains(":") { isOthers = true }
+            if isOthers { return nil }
             guard let current else {
                 throw ImportError(
                     .attributeAmbiguous,
@@ -88,6 +97,7 @@ struct InferenceOverrides: Sendable {
     ) throws {
         try applyTypes(to: &model, empty: empty)
         try applyStorages(to: &model, empty: empty)
+        try checkNullTexts(model, empty: empty)
         if let client { model = model.stored(for: client) }
         // An entity that the store has an identifier for keeps it; that no other is named was made sure of before.
         let identified = Set(model.entities.indices.filter { !model.entities[$0].identifier.isEmpty })
@@ -171,13 +181,25 @@ struct InferenceOverrides: Sendable {
         try check(unknown, .storages, model, empty)
     }
 
+    /// Makes sure that there are the attributes of which some texts are null, by their names or the key paths that they have.
+    ///
+    /// - Throws: `ImportError` with `.usage`.
+    func checkNullTexts(_ model: ModelDescription, empty: Set<String> = []) throws {
+        let unknown = nullTexts.filter { name in
+            !model.entities.contains {
+                $0.attributes.contains { ([$0.name] + $0.from.map(\.description)).contains(name) }
+            }
+        }
+        try check(Set(unknown.map { BytewiseString($0) }), .nullTexts, model, empty)
+    }
+
     private func check(
         _ unknown: Set<BytewiseString>,
         _ setting: MessageText.Setting,
         _ model: ModelDescription,
         _ empty: Set<String>
     ) throws {
-        guard let name = unknown.map(\.text).min(), empty.isEmpty else { return }
+        guard let name = unknown.map(\.text).min(), empty.isEmpty, !areKnown else { return }
         throw ImportError(
             .unknownAttribute,
             "\(setting): there is no attribute \(name)"

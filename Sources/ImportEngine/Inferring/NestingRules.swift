@@ -51,7 +51,7 @@ package struct NestingRules: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - arrays: what became of those of each entity of records.
-    ///   - isEmpty: whether nothing is known of some entity, as it has no records.
+    ///   - isEmpty: whether nothing is known of some entity, as it has no records, or is not new.
     /// - Throws: `ImportError` with `.usage` that lists those that could be named.
     package func check(_ arrays: [InferredEntities.Arrays], isEmpty: Bool) throws {
         let tables = arrays.flatMap(\.tables).map(AttributePath.init(keys:))
@@ -73,7 +73,8 @@ package struct NestingRules: Sendable, Hashable {
             let list = candidates.prefix(100).joined(separator: ", ")
             throw ImportError(
                 .unknownAttribute,
-                "\(.nestedOnly): there is no array of objects at \(path)",
+                "\(.nestedOnly): there is no array of objects at \(path)"
+                    + "\(NameSuggestion.question(for: path.description, among: candidates))",
                 advice: candidates.isEmpty
                     ? "There are no arrays of objects. Nothing was imported."
                     : "Arrays of objects are at: \(list)\nNothing was imported."

@@ -19,10 +19,8 @@ package struct PathStatistics: Sendable {
         static let illFormedKey = Marks(rawValue: 1 << 1)
         /// A string that is not well-formed Unicode.
         static let illFormedString = Marks(rawValue: 1 << 2)
-        /// An integer of 64 bits that no double equals.
-        static let inexactInteger = Marks(rawValue: 1 << 3)
-        /// A number with a fraction or an exponent that no double keeps.
-        static let exactNumber = Marks(rawValue: 1 << 4)
+        /// A decimal of Extended JSON, which is one however few digits it has.
+        static let decimal = Marks(rawValue: 1 << 3)
         /// A number whose exponent not even a decimal holds.
         static let wildNumber = Marks(rawValue: 1 << 7)
         /// An object at the depth at which objects are not looked into any more.
@@ -68,6 +66,10 @@ package struct PathStatistics: Sendable {
     var bigIntegers: Int64 = 0
     /// Numbers with a fraction or an exponent.
     var fractions: Int64 = 0
+    /// Integers of 64 bits that no double equals.
+    var inexactIntegers: Int64 = 0
+    /// Numbers with a fraction or an exponent that no double keeps.
+    var exactNumbers: Int64 = 0
     package var strings: Int64 = 0
     package var objects: Int64 = 0
     /// How many of its values, null included, were in rows.
@@ -111,6 +113,9 @@ package struct PathStatistics: Sendable {
     }
 
     package var numbers: Int64 { integers + bigIntegers + fractions }
+
+    /// How many numbers lose digits in a column of numbers: of integers alone if all are integers, else of doubles.
+    var numbersBeyondDigits: Int64 { bigIntegers + exactNumbers + (fractions > 0 ? inexactIntegers : 0) }
 
     /// How many values that are not null it has: at most one per record, or per object in an array.
     package var values: Int64 {
@@ -167,7 +172,7 @@ package struct PathStatistics: Sendable {
         case .integer(let value):
             integers += 1
             // Every integer up to 2^53 is a double.
-            if value.magnitude > 1 << 53, Int64(exactly: Double(value)) != value { marks.insert(.inexactInteger) }
+            if value.magnitude > 1 << 53, Int64(exactly: Double(value)) != value { inexactIntegers += 1 }
             return value
         case .bigInteger:
             bigIntegers += 1
@@ -175,10 +180,11 @@ package struct PathStatistics: Sendable {
             fractions += 1
         case .exact:
             fractions += 1
-            marks.insert(.exactNumber)
+            exactNumbers += 1
         case .wild:
             fractions += 1
-            marks.formUnion([.wildNumber, .exactNumber])
+            exactNumbers += 1
+            marks.insert(.wildNumber)
         }
         return nil
     }
@@ -192,13 +198,15 @@ package struct PathStatistics: Sendable {
         case .integer: return countNumber(bytes)
         case .decimal:
             fractions += 1
-            marks.insert(.exactNumber)
+            marks.insert(.decimal)
         case .double:
             fractions += 1
             switch NumberKind(bytes) {
             case .integer, .fraction: break
-            case .bigInteger, .exact: marks.insert(.exactNumber)
-            case .wild: marks.formUnion([.wildNumber, .exactNumber])
+            case .bigInteger, .exact: exactNumbers += 1
+            case .wild:
+                exactNumbers += 1
+                marks.insert(.wildNumber)
             }
         case .text:
             forms = []
@@ -224,6 +232,8 @@ package struct PathStatistics: Sendable {
         integers += other.integers
         bigIntegers += other.bigIntegers
         fractions += other.fractions
+        inexactIntegers += other.inexactIntegers
+        exactNumbers += other.exactNumbers
         strings += other.strings
         objects += other.objects
         inRows += other.inRows

@@ -47,6 +47,9 @@ package struct InferPhase {
     private mutating func adopt(_ inference: InferenceWorkers, _ fault: ImportError?) throws {
         var notices: [MessageText] = []
         var (isInferred, fitsIndexes) = (false, false)
+        let areNamesKnown =
+            try run.job.areNamesKnown || run.journal.hasGiven(run.job.options, besides: run.job.id)
+        let newIndexes = try run.journal.newIndexes(of: context.options.indexes)
         let adopted: JobModelResult
         do {
             adopted = try run.journal.adopt(by: run.job, context.transformers, isFinal: fault == nil) {
@@ -55,10 +58,11 @@ package struct InferPhase {
                 let inferred = try inference.model(
                     textsHaveNUL: context.textsHaveNUL ?? run.destination.textsHaveNUL,
                     continuing: run.continued ?? stored,
-                    isTaken: isTaken
+                    isTaken: isTaken,
+                    areNamesKnown: areNamesKnown
                 )
                 (notices, isInferred) = (inferred.notices, true)
-                if fault == nil { try StoreIndexes(wanted: context.options.indexes).check(inferred.model) }
+                if fault == nil { try (run.job.newIndexes ?? newIndexes).check(inferred.model) }
                 fitsIndexes = true
                 return inferred.model
             }

@@ -115,15 +115,17 @@ package final class InferenceWorkers: Sendable {
     ///   - textsHaveNUL: whether the store's texts may have U+0000.
     ///   - stored: what a store has of its entities, by their names.
     ///   - isTaken: whether a store has a table of this name, or anything else, that is not to be continued.
+    ///   - areNamesKnown: whether an earlier import was given the same names of attributes.
     /// - Returns: the entities of records first, then those of arrays within them.
     /// - Throws: `ImportError` when what was said of it cannot be.
     package func model(
         textsHaveNUL: Bool = true,
         continuing stored: [String: ExistingEntity] = [:],
-        isTaken: @escaping (String) throws -> Bool = { _ in false }
+        isTaken: @escaping (String) throws -> Bool = { _ in false },
+        areNamesKnown: Bool = false
     ) throws -> (model: ModelDescription, notices: [MessageText]) {
         let statistics = merged.withLock { $0 }
-        let overrides = InferenceOverrides(options)
+        let overrides = InferenceOverrides(options, areKnown: areNamesKnown)
         var rules = NestingRules(options)
         rules.textsHaveNUL = textsHaveNUL || options.nul == .replace
         rules.fileColumn = sources.lazy.compactMap(\.shape.fileColumn).first
@@ -152,7 +154,8 @@ package final class InferenceWorkers: Sendable {
         let children = inferred.flatMap { $0.entities.dropFirst() }
         var model = ModelDescription(entities: inferred.map { $0.entities[0] } + children)
         let empty = Set(roots.map(\.name).filter { (statistics[$0]?.records ?? 0) == 0 })
-        try rules.check(inferred.map(\.arrays), isEmpty: !empty.isEmpty)
+        try rules.check(inferred.map(\.arrays), isEmpty: !empty.isEmpty || areNamesKnown)
+        if !areNamesKnown { try checkParsedKeys(statistics, isEmpty: !empty.isEmpty) }
         try overrides.apply(to: &model, records: roots.count, empty: empty)
         // Anyone who has chosen an identifier needs no candidates.
         let named = Set(model.entities.filter { !$0.identifier.isEmpty }.map(\.name))
@@ -167,6 +170,23 @@ package final class InferenceWorkers: Sendable {
             }
         }
         return (model, InferenceNotice.lines(notices, children: Set(children.map(\.name))))
+    }
+
+    /// Makes sure that some record has each key whose texts are taken apart.
+    private func checkParsedKeys(_ statistics: [String: EntityStatistics], isEmpty: Bool) throws {
+        let keys = statistics.values.flatMap { own in
+            own.children(of: EntityStatistics.record).map { own.key(of: $0) }
+        }
+        let isPartial = statistics.values.contains { $0.paths[EntityStatistics.record].isFull }
+        guard !isEmpty, !isPartial,
+            let path = options.parse?.first(where: { path in !keys.contains(path.keys.first ?? "") })
+        else { return }
+        throw ImportError(
+            .unknownAttribute,
+            "\(.parse): no record has the key \(path.keys.first ?? "")"
+                + "\(NameSuggestion.question(for: path.keys.first ?? "", among: keys))",
+            advice: "Nothing was imported."
+        )
     }
 
     /// What the keys further out are called: by the keys that their objects are under.

@@ -199,6 +199,17 @@ extension JobPlanner {
             isOneObject: found == nil && detector.isOneObject
         )
         look.notices = found?.notice.map { [$0] } ?? []
+        if let form = described.form, case .found(_, let paths, _) = detection,
+            let kinds = ([form] + (form.others ?? [])).first(where: { $0.kind == .kinds }),
+            kinds.values == [ValueChange.otherKind]
+        {
+            let names = kinds.names?.joined(separator: ",") ?? ""
+            let keys = paths.flatMap { detector.recordKeys(at: $0) }.map(\.text)
+            look.notices.append(
+                "no record has a value at \(names), so all are in \(ValueChange.otherKind) (\(anyOf: .entityBy))"
+                    + "\(NameSuggestion.question(for: names, among: keys))"
+            )
+        }
         look.wrapper = found == nil ? finder.wrapper(detector, detection) : look.valueForm
         if !askedPaths.isEmpty, described.form?.makesLists != true {
             look.others += isGiven ? [] : linesOfAskedPaths(detector, source)

@@ -13,6 +13,8 @@ package struct JobPlanner {
     package let announce: (MessageText) -> Void
     /// The store's tables that no import has made.
     package var theirTables: () throws -> [String] = { [] }
+    /// True if an earlier import into the store was given the same names of attributes.
+    package var areNamesKnown: () throws -> Bool = { false }
 
     package init(
         options: JobOptions,
@@ -30,6 +32,7 @@ package struct JobPlanner {
     var silent: JobPlanner {
         var planner = JobPlanner(options: options, opener: opener, interruption: interruption) { _ in }
         planner.theirTables = theirTables
+        planner.areNamesKnown = areNamesKnown
         return planner
     }
 
@@ -96,7 +99,8 @@ package struct JobPlanner {
         }
         var named = options
         if options.model == nil { named.entity = options.entity ?? header.entity }
-        let planner = JobPlanner(options: named, opener: opener, interruption: interruption, announce: announce)
+        var planner = JobPlanner(options: named, opener: opener, interruption: interruption, announce: announce)
+        planner.areNamesKnown = areNamesKnown
         let isNamed = named.entity != nil || named.model != nil
         return try planner.sources(
             of: header.sources.indices.map { index in
@@ -124,7 +128,7 @@ package struct JobPlanner {
 
     /// What is said of an inferred model must fit the entities, and is not for a model that is given.
     private func checkOverrides(of sources: [StoredJob.Source]) throws {
-        let overrides = InferenceOverrides(options)
+        let overrides = InferenceOverrides(options, areKnown: try areNamesKnown())
         guard options.model == nil || overrides.isEmpty else {
             throw ImportError(
                 .optionsConflict,
@@ -139,6 +143,7 @@ package struct JobPlanner {
                 advice: "Say it in the model file (\"relationships\"), or leave \(.model) out."
             )
         }
+        if let model = options.model { try overrides.checkNullTexts(model) }
         var entities: [String] = []
         for name in sources.flatMap(\.entities) where !entities.contains(name) { entities.append(name) }
         try overrides.check(entities: entities)

@@ -26,7 +26,9 @@ extension JobResolver {
         let stored = try journal.identifiedEntities(excluding: replaced?.id)
         var entities: [String] = []
         for name in sources.flatMap(\.entities) where !entities.contains(name) { entities.append(name) }
-        for (place, attributes) in try InferenceOverrides(options).identifiers(of: entities) {
+        for (place, attributes) in try InferenceOverrides(options, areKnown: planner.areNamesKnown()).identifiers(
+            of: entities
+        ) {
             let name = entities[place]
             let known =
                 stored.first { BytewiseString($0.name) == BytewiseString(name) }

@@ -56,6 +56,7 @@ package struct JobResolver {
         self.run = run
         var planner = planner
         planner.theirTables = journal.theirTables
+        planner.areNamesKnown = { try journal.hasGiven(options, besides: nil) }
         self.planner = planner
         self.chunksBase = chunksBase
         self.isPlanning = isPlanning
@@ -159,7 +160,7 @@ package struct JobResolver {
         let differences = differences(from: last, takesChunks: false).filter { $0 != .onBadSource }
         if !differences.isEmpty, followed?.job == nil {
             planner.announce(
-                "it was imported \(Self.words(of: differences, in: last)): \(.again) imports it as it is given now"
+                "it was imported \(words(of: differences, in: last)): \(.again) imports it as it is given now"
             )
         }
         var last = last
@@ -182,10 +183,12 @@ package struct JobResolver {
     }
 
     /// How options differ from those of a job, in words.
-    private static func words(of differences: [MessageText.Setting], in job: StoredJob) -> MessageText {
-        differences.map { setting in
-            let lacks = !JobOptions().differences(from: job.options).contains(setting) && setting != .sources
-            return "\(lacks ? "without" : "with another") \(setting)" as MessageText
+    private func words(of differences: [MessageText.Setting], in job: StoredJob) -> MessageText {
+        let (own, given) = (JobOptions().differences(from: job.options), JobOptions().differences(from: options))
+        return differences.map { setting in
+            let hadOne = own.contains(setting) || setting == .sources
+            let hasOne = given.contains(setting) || setting == .sources
+            return "\(hadOne ? hasOne ? "with another" : "with" : "without") \(setting)" as MessageText
         }.joined(separator: ", ")
     }
 
@@ -198,7 +201,7 @@ package struct JobResolver {
             throw ImportError(
                 .optionsDiffer,
                 at: store,
-                "the interrupted import was started \(Self.words(of: differences, in: job))",
+                "the interrupted import was started \(words(of: differences, in: job))",
                 advice: takesChunks || job.isReadableAgain
                     ? "Resume it with \(call: .resuming(store: store)), or restart it with \(.restart)."
                     : ImportError.waysPast(streamInto: store)
@@ -229,7 +232,7 @@ package struct JobResolver {
 
     private func checkIndexes(of job: StoredJob) throws {
         // A model that was inferred up to a fault in the source may lack what comes after it.
-        try StoreIndexes(wanted: run.indexes).check(job.isModelFinal ? job.model : nil)
+        try journal.newIndexes(of: run.indexes).check(job.isModelFinal ? job.model : nil)
     }
 
     /// Nothing is imported either way, so a source that was imported before its inode was noted is believed to be the same.
@@ -296,6 +299,8 @@ package struct JobResolver {
         )
         job.given = given
         job.updates = known?.updates ?? []
+        job.areNamesKnown = try planner.areNamesKnown()
+        job.newIndexes = try journal.newIndexes(of: run.indexes)
         job.keepsUndo = run.keepsUndo || options.mirror != nil || job.replacesSources
         try checkContinuing(job, replacing: replacing)
         return .begin(job, open: plan.open, replacing: replacing)

@@ -23,10 +23,9 @@ extension InferenceNotice {
             default: break
             }
             guard notice.isTogether else { continue }
-            let key = InferenceNotice(entity: notice.entity, path: .record, finding: notice.finding)
-            guard told.insert(key).inserted else { continue }
-            var alike = notices.filter { $0.entity == notice.entity && $0.finding == notice.finding }.map(\.path)
-            if let first = alike.firstIndex(where: { $0.keys == [mongoIdentifier] }) {
+            guard told.insert(notice.common).inserted else { continue }
+            var alike = notices.filter { $0.common == notice.common }
+            if let first = alike.firstIndex(where: { $0.path.keys == [mongoIdentifier] }) {
                 alike.insert(alike.remove(at: first), at: 0)
             }
             lines.append(notice.line(alike, isChild: children.contains(notice.entity)))
@@ -42,10 +41,17 @@ extension InferenceNotice {
         }
     }
 
+    /// What it has in common with those that are in one line with it.
+    private var common: InferenceNotice {
+        var common = finding
+        if case .decimals = finding { common = .decimals(0, of: 0) }
+        return InferenceNotice(entity: entity, path: .record, finding: common)
+    }
+
     /// The line of several that are alike.
-    private func line(_ paths: [AttributePath], isChild: Bool) -> MessageText {
-        var names = paths.prefix(Self.mostNames).map(\.description).joined(separator: ", ")
-        if paths.count > Self.mostNames { names += " and \(paths.count - Self.mostNames) more" }
+    private func line(_ alike: [InferenceNotice], isChild: Bool) -> MessageText {
+        var names = alike.prefix(Self.mostNames).map(\.path.description).joined(separator: ", ")
+        if alike.count > Self.mostNames { names += " and \(alike.count - Self.mostNames) more" }
         switch finding {
         case .arraysOfObjects:
             return
@@ -55,12 +61,15 @@ extension InferenceNotice {
             return "\(entity): \(names): arrays of objects kept as JSON: there would be more levels of child tables "
                 + "(\(anyOf: .nestedDepth))"
         case .decimals:
-            return
-                "\(entity): \(names): stored as decimal text, so that no digit is lost; in SQL, compare CAST(… AS REAL) "
-                + "(\(anyOf: .types) for a double)"
+            let all = alike.reduce(into: (beyond: Int64(0), values: Int64(0))) { all, notice in
+                guard case .decimals(let beyond, let values) = notice.finding else { return }
+                all = (all.beyond + beyond, all.values + values)
+            }
+            let sum = InferenceNotice(entity: entity, path: path, finding: .decimals(all.beyond, of: all.values))
+            return "\(entity): \(names): \(sum.text) (\(anyOf: .types) for a double)"
         default: break
         }
-        let isOne = paths.count == 1
+        let isOne = alike.count == 1
         let look = isOne ? "looks like an identifier" : "look like identifiers"
         let isCertain = finding == .identifierCandidate(isCertain: true)
         let values = isCertain ? (isOne ? "never repeats" : "never repeat") : "no repeats in a sample of the values"

@@ -24,8 +24,9 @@ package struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
         case arraysTooDeep
         /// Text or keys that are not well-formed Unicode (lone surrogates) stay JSON.
         case illFormedText
-        /// Numbers of which a double would lose digits.
-        case decimals
+        /// Numbers that are kept as text, and how many of them would lose digits as SQLite's numbers: none where a store or a decimal of
+        /// Extended JSON asks for the type.
+        case decimals(Int64, of: Int64)
         /// Columns and tables that have other names than their keys: which, in words.
         case renamed([String])
         /// Text with U+0000 stays JSON, as the store's texts cannot have it.
@@ -77,7 +78,7 @@ package struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
         return "\(entity): \(path): \(text)"
     }
 
-    private var text: String {
+    var text: String {
         switch finding {
         case .identifierCandidate(isCertain: true):
             return "could be the identifier: it is in every record and never repeats"
@@ -89,7 +90,7 @@ package struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
             return "all strings are \(form), and stay text"
         case .objectTexts: return "all strings are objects of JSON, and stay text"
         case .kinds(let counts):
-            let parts = counts.map { "\($0.count) × \($0.kind)" }
+            let parts = counts.map { "\($0.count.grouped) × \($0.kind)" }
             return "kinds vary: " + parts.joined(separator: ", ")
         case .objectsKeptAsJSON(let reason):
             return "objects kept as JSON: \(reason)"
@@ -101,8 +102,12 @@ package struct InferenceNotice: Sendable, Hashable, CustomStringConvertible {
             return "arrays of objects kept as JSON: there would be more levels of child tables"
         case .illFormedText:
             return "kept as JSON: some text is not well-formed Unicode (a lone surrogate)"
-        case .decimals:
-            return "stored as decimal text, so that no digit is lost; in SQL, compare CAST(… AS REAL)"
+        case .decimals(let beyond, let all):
+            let reason =
+                beyond == 0
+                ? "so that no digit is lost"
+                : "as SQLite's numbers would lose digits in \(beyond.grouped) of \(all.grouped) values"
+            return "stored as decimal text, \(reason); in SQL, compare CAST(… AS REAL)"
         case .renamed(let columns):
             let more = columns.count > 8 ? " and \(columns.count - 8) more" : ""
             return "columns named differently than their keys: " + columns.prefix(8).joined(separator: ", ") + more

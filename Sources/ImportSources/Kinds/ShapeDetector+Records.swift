@@ -1,8 +1,8 @@
 import ImportModel
 
 extension ShapeDetector {
-    /// A key of all first records whose texts, 2 to 50, tell apart records that have less than half of their keys in common; nil for
-    /// none.
+    /// A key of all first records whose texts, 2 to 50 and no lists of words, tell apart records that have less than half of their keys in
+    /// common; nil for none.
     package func kindKey(at path: RecordPath) -> String? {
         let records = firstValues(at: path).filter { tape.tokens[$0].next != 0 }
         guard records.count >= 4 else { return nil }
@@ -14,7 +14,8 @@ extension ShapeDetector {
         let key = members(of: records[0]).first { member in
             let name = keyBytes(member.key)
             let values = Dictionary(grouping: records.indices) { texts[$0][name] ?? [] }
-            guard texts.allSatisfy({ $0[name] != nil }), 2...50 ~= values.count, values.count * 2 <= records.count
+            guard texts.allSatisfy({ $0[name] != nil }), 2...50 ~= values.count, values.count * 2 <= records.count,
+                !values.keys.contains(where: { $0.contains(UInt8(ascii: ",")) })
             else { return false }
             let keys = values.values.map { Set($0.flatMap { members(of: records[$0]).map { keyBytes($0.key) } }) }
             let shared = keys.dropFirst().reduce(keys[0]) { $0.intersection($1) }.subtracting([name]).count

@@ -19,6 +19,9 @@ package struct NullTexts: Sendable, Hashable {
 
     package var isEmpty: Bool { all.isEmpty && own.isEmpty }
 
+    /// The attributes that have texts of their own.
+    package var names: [String] { Array(own.keys) }
+
     /// Those of an attribute, by its name or the keys that lead to its value.
     package func texts(named names: [String]) -> Set<[UInt8]> {
         names.reduce(into: all) { texts, name in texts.formUnion(own[name] ?? []) }

@@ -63,7 +63,7 @@ struct PredicateChecker<Term: PredicateTerm> {
         _ comparison: PredicateNode.Comparison,
         _ right: PredicateNode.Operand
     ) throws -> ResolvedPredicate<Term> {
-        let (one, other) = (try term(left), try term(right))
+        let (one, other) = (try term(left), try term(right, isCompared: true))
         guard let term = one ?? other else {
             throw error(
                 "neither side is an attribute",
@@ -242,7 +242,9 @@ struct PredicateChecker<Term: PredicateTerm> {
     // MARK: Operands
 
     /// The attribute that an operand names; nil for a literal.
-    private func term(_ operand: PredicateNode.Operand) throws -> Term? {
+    ///
+    /// - Parameter isCompared: whether it may be a text without its quotes.
+    private func term(_ operand: PredicateNode.Operand, isCompared: Bool = false) throws -> Term? {
         guard case .attribute(let name, let isQuoted) = operand.content else { return nil }
         do throws(UnknownAttribute) {
             return try term(name)
@@ -252,7 +254,8 @@ struct PredicateChecker<Term: PredicateTerm> {
             throw self.error(
                 error.message,
                 at: operand.place.lowerBound + known..<operand.place.upperBound,
-                advice: (isQuoted && !error.hasSuggestion ? "Texts are in single quotes. " : "") + error.advice
+                advice: ((isQuoted || isCompared) && !error.hasSuggestion ? "Texts are in single quotes. " : "")
+                    + error.advice
             )
         }
     }

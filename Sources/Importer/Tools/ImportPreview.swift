@@ -11,6 +11,13 @@ public struct ImportPreview: Sendable {
     /// The deletions of a mirror; nil for any other import.
     public var mirror: Mirror?
 
+    /// True if the import would stop, or reject every record, as far as that is known.
+    public var fails: Bool {
+        if sample?.message != nil || mirror?.message != nil { return true }
+        guard let sample, sample.isWhole, let report = sample.report else { return false }
+        return report.recordsRead > 0 && report.rejected == report.recordsRead
+    }
+
     /// The result of importing all of the sources into a copy of the store.
     public struct Mirror: Sendable {
         /// The report of the import, with ``ImportReport/deleted``, ``ImportReport/withheld`` and ``ImportReport/deletedList``.

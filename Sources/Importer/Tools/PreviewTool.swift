@@ -55,8 +55,9 @@ struct PreviewTool {
             }
             samples.append((sample, stream.offset))
         }
+        let isWhole = sampled.sources.count == job.sources.count && samples.allSatisfy(\.sample.isWhole)
         let own = folder + "/store.sqlite"
-        var (report, message, notices) = try importSample(sampled, samples, into: own)
+        var (report, message, notices) = try importSample(sampled, samples, into: own, isWhole)
         let entities = (try? entities(in: own)) ?? []
         var isMerged: Bool?
         if message == nil, entities.contains(where: { !$0.description.identifier.isEmpty }) {
@@ -65,11 +66,10 @@ struct PreviewTool {
                     return DeviceAndInode(store) == nil && textsHaveNUL ? nil : false
                 }
                 sampled.chunkDirectory = folder + "/chunks"
-                (report, message, notices) = try importSample(sampled, samples, into: copy)
+                (report, message, notices) = try importSample(sampled, samples, into: copy, isWhole)
                 return true
             }
         }
-        let isWhole = sampled.sources.count == job.sources.count && samples.allSatisfy(\.sample.isWhole)
         if isWhole, message == nil { try checkIndexes(entities) }
         announce(notices)
         return ImportPreview.Sample(
@@ -94,12 +94,14 @@ struct PreviewTool {
         return path
     }
 
+    /// - Parameter isWhole: whether the samples are all of the sources.
     /// - Returns: its report; what stopped it, nil where nothing did; and what it has said.
-    /// - Throws: `ImportError` when it is interrupted.
+    /// - Throws: `ImportError` when it is interrupted, or when an option asks for what no record of whole sources has.
     private func importSample(
         _ job: StoredJob,
         _ samples: [(sample: SourceStream.Sample, offset: Int64)],
-        into own: String
+        into own: String,
+        _ isWhole: Bool
     ) throws -> (report: ImportReport?, message: MessageText?, notices: [MessageText]) {
         var streams: [Int: SourceStream] = [:]
         for (index, (sample, offset)) in samples.enumerated() {
@@ -118,6 +120,7 @@ struct PreviewTool {
             _ = try importing(job, streams, into: own, durability: .off, continuing: continued, progress)
         } catch let error as ImportError where error.code != .noResources {
             try interruption.check()
+            if isWhole, error.code == .usage { throw error.saying(error.text.replacing(own, with: store)) }
             message = error.text
         }
         let notices = progress.snapshot.messages
@@ -171,7 +174,9 @@ struct PreviewTool {
 
     /// Makes sure that some entity has the attributes of each index that the import would build.
     func checkIndexes(_ entities: [ImportPreview.Entity]) throws {
-        try StoreIndexes(wanted: run.indexes).check(ModelDescription(entities: entities.map(\.description)))
+        try (job.newIndexes ?? StoreIndexes(wanted: run.indexes)).check(
+            ModelDescription(entities: entities.map(\.description))
+        )
     }
 
     func entities(in own: String) throws -> [ImportPreview.Entity] {

@@ -288,20 +288,15 @@ extension JobPlanner {
         for sources in byDocument ? documents(of: looks) : groups(of: looks) {
             let stored = known[entityKey(of: looks[sources[0]].description)] ?? KnownRecords()
             let differ = Set(sources.map { looks[$0].paths }).count > 1
+            var evidence = SourceEvidence()
+            if differ { for source in sources { evidence.add(looks[source], source) } }
             for source in sources where looks[source].detection != .empty {
                 var others = stored
                 if byDocument ? looks[source].isUnsure : looks[source].isOneObject, differ {
-                    // What cannot be read otherwise comes first.
-                    let firm = sources.filter { $0 != source && !looks[$0].isOneObject }
-                    let unsure = sources.filter { $0 != source && looks[$0].isOneObject && !looks[$0].keys.isEmpty }
-                    let isPage = unsure.filter { looks[$0].paths != [.root] }
-                    // A record with an empty list looks like an empty page.
-                    let isRecord = looks[source].keys.isEmpty ? unsure.filter { looks[$0].paths == [.root] } : []
-                    for other in firm + isPage + isRecord {
-                        others.paths += looks[other].paths.filter { !others.paths.contains($0) }
-                        others.keys.formUnion(looks[other].keys)
-                    }
+                    evidence.remove(looks[source], source)
+                    evidence.add(to: &others, for: looks[source])
                     looks[source] = try look(at: looks[source].description, others, looks[source].open)
+                    evidence.add(looks[source], source)
                 }
                 if !byDocument { try check(looks[source], others) }
             }

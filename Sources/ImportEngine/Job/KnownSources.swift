@@ -41,6 +41,8 @@ package struct KnownSources {
 
     /// Of more sources that began as one that is new does, the oldest are not looked at.
     private static let mostAlike = 1_000
+    /// So many of those that begin alike are looked at for one with the same bytes.
+    private static let mostTwins = 8
 
     private let journal: any JournalReader
     private let check: SourceCheck
@@ -313,10 +315,12 @@ package struct KnownSources {
         for index in wanted {
             let source = sources[index]
             let now = described[index] ?? source
+            var compared = 0
             let twin = try twins[now.fingerprint ?? ""]?.first {
                 let was = $0.source.description
-                guard $0.key != source.key, was.size == source.size, isThere($0)
+                guard compared < Self.mostTwins, $0.key != source.key, was.size == source.size, isThere($0)
                 else { return false }
+                compared += 1
                 let other = try check.opener.describe(again: was, interruption: check.interruption)
                 return try SourceCheck.isUntouched(other, since: was) && compare(source, $0) == .same
             }

@@ -112,3 +112,35 @@ extension ImportPipeline.Request {
         if case .sources(let sources, let options) = self { .sources(sources, options.withFileColumn) } else { self }
     }
 }
+
+extension StoreInspection {
+    /// Imports the sources of all imports again, into a temporary store, and compares its rows with those of this one.
+    ///
+    /// Rows are matched by their row ids, which depend on nothing but the sources, the models and the job options; all values are
+    /// compared, with their storage classes. What an undo has taken back is not imported. The temporary store is in the temporary
+    /// directory, and takes as much room as this one.
+    ///
+    /// - Parameters:
+    ///   - run: the options that do not change the imported rows.
+    ///   - transformers: the transformers that the imports were started with.
+    /// - Returns: a check for the sources, and one for each table; that of the sources alone if one of them is gone or has changed.
+    /// - Throws: `ImportError` as `status` does; `.usage` when something else than imports of files has changed the store, as that cannot be
+    ///   done again: a patch, a retry, a stream, or an import into a table that was there before.
+    public func verifySources(
+        run: RunOptions = RunOptions(),
+        transformers: TransformerRegistry = .standard,
+        progress: ImportProgress = ImportProgress(),
+        interruption: Interruption = Interruption()
+    ) throws -> [Check] {
+        let replay = SourceReplay(
+            store: store,
+            run: run,
+            transformers: transformers,
+            progress: progress,
+            interruption: interruption.child(),
+            opener: SourceOpener(),
+            phases: { try ImportPipeline.phases($0, into: $1) }
+        )
+        return try progress.ending { try replay.checks() }
+    }
+}

@@ -427,7 +427,7 @@ public final class ImportPipeline: Sendable {
     }
 
     /// What an import does with a job that is open, from where it is to its end.
-    private static func phases(_ begun: JobRun, into destination: some RecordDestination) throws {
+    static func phases(_ begun: JobRun, into destination: some RecordDestination) throws {
         var run = try SourceVerification(begun).verify()
         if run.job.model == nil || run.forgetsModel { run = try InferPhase(run).infer() }
         repeat {

@@ -42,7 +42,8 @@ struct CheckText {
             let group = groups[rule] ?? []
             let failed = group.filter { !$0.holds }
             guard failed.isEmpty else { return failed.map { Self.line($0) } }
-            let detail = group.count == 1 ? Self.detail(group[0]) : ": \(NumberText.counted(Int64(group.count), "job"))"
+            let what = group[0].subject?.hasPrefix("table ") == true ? "table" : "job"
+            let detail = group.count == 1 ? Self.detail(group[0]) : ": \(NumberText.counted(Int64(group.count), what))"
             return ["ok      " + TerminalText.escaped(rule + detail)]
         }
     }
@@ -113,8 +114,11 @@ struct CheckText {
 
     /// The figures in groups of three digits.
     private static func grouped(_ detail: String) -> String {
-        detail.replacing(/\b[0-9]{4,}\b/) { match in
+        // Names and values come behind the counts, and stay as they are.
+        let end = detail.firstIndex(of: ";") ?? detail.endIndex
+        let counts = detail[..<end].replacing(/\b[0-9]{4,}\b/) { match in
             Int64(match.output).map(NumberText.grouped) ?? String(match.output)
         }
+        return String(counts + detail[end...])
     }
 }

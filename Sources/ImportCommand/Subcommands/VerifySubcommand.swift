@@ -1,4 +1,5 @@
 import ArgumentParser
+import ImportPostgreSQL
 import Importer
 
 /// Checks that every record is accounted for.
@@ -15,8 +16,12 @@ struct VerifySubcommand: ParsableCommand, StoreCommand {
             Changes that other programs have made to the tables are reported, and are a failure only with --strict. The number \
             of rows is checked exactly; values are compared in 256 rows per table.
 
+            With --sources, all sources are imported again into a temporary store, and every value of every row is compared \
+            with it. They have to be as they were.
+
             EXAMPLES
               importer verify people.sqlite
+              importer verify people.sqlite --sources
               importer verify people.sqlite --strict --quiet
             """
     )
@@ -25,6 +30,9 @@ struct VerifySubcommand: ParsableCommand, StoreCommand {
     var store: String
 
     @OptionGroup(title: "Server options") var schema: PostgreSQLArguments
+
+    @Flag(help: "Import the sources again into a temporary store, and compare all rows with it.")
+    var sources = false
 
     @Flag(help: "Exit with 65 also if other programs have deleted, added or changed rows.")
     var strict = false
@@ -42,12 +50,19 @@ struct VerifySubcommand: ParsableCommand, StoreCommand {
         if [verbose, quiet, json].count(where: { $0 }) > 1 {
             throw ValidationError("--verbose, --quiet and --json exclude each other")
         }
+        if sources, PostgreSQLAddress.isOne(store) { throw ValidationError("--sources is for a SQLite store") }
     }
 
     func run() throws {
         let location = try StoreLocation(store, schema)
         let inspection = location.inspection
-        let checks = try inspection.verify()
+        var checks = try inspection.verify()
+        if sources, let store = inspection as? StoreInspection {
+            let watch = InterruptibleRun(mode: .quiet)
+            checks += try watch.perform {
+                try store.verifySources(progress: watch.progress, interruption: watch.interruption)
+            }
+        }
         let tables = try (inspection as? StoreInspection)?.tables() ?? []
         let unfinished = try inspection.unfinished()
         if json {

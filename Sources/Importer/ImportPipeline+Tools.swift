@@ -123,6 +123,8 @@ extension StoreInspection {
     /// - Parameters:
     ///   - run: the options that do not change the imported rows.
     ///   - transformers: the transformers that the imports were started with.
+    ///   - progress: how far it is.
+    ///   - interruption: ends it.
     /// - Returns: a check for the sources, and one for each table; that of the sources alone if one of them is gone or has changed.
     /// - Throws: `ImportError` as `status` does; `.usage` when something else than imports of files has changed the store, as that cannot be
     ///   done again: a patch, a retry, a stream, or an import into a table that was there before.

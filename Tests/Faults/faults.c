@@ -46,6 +46,7 @@ static const char *how = "";
 static int fault = EIO;
 static const char *notes, *stops;
 static atomic_long counts[KINDS];
+static pthread_mutex_t stopping = PTHREAD_MUTEX_INITIALIZER;
 
 static void note(const char *text) {
     if (!notes) return;
@@ -96,8 +97,11 @@ static enum answer answer(enum kind kind, const char *path) {
     if (changes) meant = is_meant(CHANGE) || meant;
     if (!meant) return GO;
     if (strcmp(how, "stop") == 0) {
-        // To this thread: it does nothing more before it is stopped.
+        // To this thread: it does nothing more before it is stopped. One thread at a time: one that was about to stop when the
+        // process was stopped looks again whether it still is to.
+        pthread_mutex_lock(&stopping);
         if (stops && syscall(SYS_faccessat, AT_FDCWD, stops, F_OK) == 0) raise(SIGSTOP);
+        pthread_mutex_unlock(&stopping);
         return GO;
     }
     char text[PATH_ROOM + 64];

@@ -39,6 +39,34 @@ struct PGJobTests {
         #expect(try database.importer(["verify", database.url]).outputText.contains("99"))
     }
 
+    /// Small sources that share chunk files elsewhere have files of their own here; those of a split are read as they are.
+    @Test func manySmallSourcesAreImported() throws {
+        let folder = try TemporaryDirectory()
+        var ids: [Int] = []
+        for source in 0..<40 {
+            let own = (0..<(source + 1) % 4).map { 100 * source + $0 }
+            ids += own
+            let text = own.map { "{\"id\":\($0)}" }.joined(separator: ",")
+            try folder.write("[\(text)]", to: "item-\(100 + source).json")
+        }
+        let database = try PGDatabase()
+        for (schema, cut) in [("plain", false), ("split", true)] {
+            let chunks = folder.path + ".split"
+            if cut {
+                let split = try database.importer(["split", folder.path, "--to", chunks])
+                #expect(split.ending == .exit(0), "\(split.errorText)")
+            }
+            let arguments = ["import", cut ? chunks : folder.path, "--into", database.url, "--schema", schema]
+            let options = ["--entity", "item"] + (cut ? [] : ["--chunks", folder.path + ".chunks"])
+            let result = try database.importer(arguments + options)
+            #expect(result.ending == .exit(0), "\(result.errorText)")
+            let rows = try database.query("SELECT string_agg(id::text, ' ' ORDER BY id) FROM \(schema).item")
+            #expect(rows == ids.map(String.init).joined(separator: " "))
+            #expect(try database.importer(["verify", database.url, "--schema", schema]).ending == .exit(0))
+            try? FileManager.default.removeItem(atPath: chunks)
+        }
+    }
+
     /// A source that breaks off is resumed with the same options only, or restarted.
     @Test func otherOptionsAreRefusedAtAResume() throws {
         let records = Self.records(0..<60)

@@ -34,12 +34,10 @@ package struct ChunkFeed {
 
     /// - Parameters:
     ///   - keepsAll: whether no chunk goes before all are cut, so that the disk may fill up.
-    ///   - sharesFiles: whether chunks of small sources share a file.
     ///   - put: called with the chunks of each file, and with what of the first one is committed already; may wait or throw.
     /// - Returns: what was wrong with the source at which the split had to stop, or nil.
     package func feed(
         keepsAll: Bool,
-        sharesFiles: Bool = true,
         _ put: @escaping ([SealedChunk], CommittedPrefix) throws -> Void
     ) throws -> ImportError? {
         defer { directory.endWriting() }
@@ -50,8 +48,8 @@ package struct ChunkFeed {
         }
         guard let stage else { return nil }
         var isFirst = point.chunks.isEmpty
-        // What a retry's records are is asked for with each chunk.
-        let sharesFiles = sharesFiles && job.retry == nil
+        // Chunks that are committed in no order are done, and removed, one by one; so is what a retry's records are asked for.
+        let sharesFiles = run.destination is any OrderedDestination && job.retry == nil
         return try stage.run(from: point.split, sharesFiles: sharesFiles, open: open) { [directory, point] chunks in
             if keepsAll, let size = chunks.last?.entry.fileSize { try directory.checkRoom(forChunkOf: size) }
             try put(chunks, isFirst ? point.committed : .none)

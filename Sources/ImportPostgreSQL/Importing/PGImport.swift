@@ -139,8 +139,7 @@ struct PGImport {
         try registrar.start { [self] in try register($0, &unflushed, signal) }
         let fault: ImportError?
         do {
-            // Each is handed out, done and removed by itself.
-            fault = try feed.feed(keepsAll: false, sharesFiles: false) { chunks, _ in
+            fault = try feed.feed(keepsAll: false) { chunks, _ in
                 for chunk in chunks { try registrar.put(chunk.entry) }
             }
             try registrar.finish()

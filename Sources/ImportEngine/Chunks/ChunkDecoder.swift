@@ -279,7 +279,7 @@ package final class ChunkDecoder {
         return false
     }
 
-    /// A batch with a layout is committed by itself: what others follow in a file is to have more rows.
+    /// A batch with a layout is committed by itself, so a chunk that shares its file has one only if it has many rows.
     private func fewestLaidOut(of chunk: SealedChunk) -> Int {
         chunk.entry.part == nil ? DatabaseImage.fewestRows : DatabaseImage.fewestRowsOfPart
     }

@@ -43,7 +43,7 @@ package struct SourceCutter {
     ///   - open: sources that are open already and are at the place where the split begins, by their index in the job.
     ///   - onSealed: called with the chunks of each file; may wait or throw.
     /// - Returns: what was wrong with the source at which the split had to stop, or nil.
-    /// - Throws: `ImportError`, or what `onSealed` throws. What was sealed before stays.
+    /// - Throws: `ImportError`, or what `onSealed` throws. Files that were ended before stay.
     package func run(
         from start: SplitStart,
         sharesFiles: Bool = true,

@@ -166,7 +166,9 @@ package final class StoreWriter: BatchWriter {
         var read = plans.map { _ in Int64(0) }
         var retained = retainsRows ? RetainedRows() : nil
         for batch in batches {
-            guard let chunk = batch.content.chunk else { continue }
+            guard let chunk = batch.content.chunk else {
+                throw ImportError(.fault, at: store, "a batch is of no chunk")
+            }
             let own = try write(
                 batch.content.rows,
                 batch.content.layout,

@@ -210,12 +210,6 @@ package final class ChunkManifest {
         return waiting.map(\.entry)
     }
 
-    /// Writes the line of a chunk that has a file of its own.
-    package func append(_ entry: ChunkEntry) throws {
-        add(entry)
-        _ = try endFile()
-    }
-
     private static func makeEncoder() -> JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -69,6 +69,14 @@ struct VerifySourcesTests {
         )
     }
 
+    /// Both values of each column would be more columns than a result has.
+    @Test func aRowOfManyColumnsIsDescribed() throws {
+        let members = (0..<1_500).map { "\"c\($0)\":\($0)" }.joined(separator: ",")
+        try run([try directory.write("[{\(members)}]", to: "wide.json")])
+        try StoreContent.execute(store, "UPDATE wide SET c1499 = -1")
+        #expect(try failures()["table wide"] == "1 of 1 rows differ; row 1: c1499 is -1, by the source 1499")
+    }
+
     @Test func whatIsUndoneIsLeftOut() throws {
         try run([try directory.write(#"[{"a":1},{"a":2}]"#, to: "item.json")])
         try run([try directory.write(#"[{"a":3}]"#, to: "item-2.json")], JobOptions(entity: "item"))

@@ -128,10 +128,10 @@ extension JobRun {
     /// Says that records of a new table have met each other by their identifier, which is perhaps none; of a server's nothing is known.
     private func meeting(_ totals: EntityTotals) -> MessageText? {
         let count = totals.updated + totals.ignored
-        let hierarchy = EntityHierarchy(job.model?.entities ?? [])
-        guard count > 0, job.retry == nil, totals.nested.isEmpty, totals.inserted > 0, totals.rows == totals.inserted,
-            let identifier = hierarchy.index(of: totals.entity).map({ hierarchy.identifier(of: $0) })
+        guard count > 0, job.retry == nil, totals.nested.isEmpty, totals.inserted > 0, totals.rows == totals.inserted
         else { return nil }
+        let hierarchy = EntityHierarchy(job.model?.entities ?? [])
+        guard let identifier = hierarchy.index(of: totals.entity).map({ hierarchy.identifier(of: $0) }) else { return nil }
         return
             "\(totals.entity): \(count.grouped) of \(totals.recordsRead.grouped) records have the same \(identifier.joined(separator: ", ")) "
             + "as an earlier record, so they are the same object (\(.onConflict, job.options.onConflict.rawValue))"

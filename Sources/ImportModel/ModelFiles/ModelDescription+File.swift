@@ -12,6 +12,7 @@ extension ModelDescription {
         transformers: TransformerRegistry = .standard
     ) throws(ModelError) {
         self = try Self.read(bytes, checkingWith: transformers)
+        if transformers.isStandard { Self.lastChecked.withLock { [self] last in last = self } }
     }
 
     /// Checks a model that was created in a program by the rules for model files.
@@ -19,8 +20,12 @@ extension ModelDescription {
     /// - Parameter transformers: the transformers that the model may name.
     /// - Throws: `ModelError` with all of its mistakes at once, at their paths in a file.
     public func check(transformers: TransformerRegistry = .standard) throws(ModelError) {
+        if transformers.isStandard, Self.lastChecked.withLock({ $0 == self }) { return }
         _ = try ModelDescription(parsing: Array(encoded().utf8), transformers: transformers)
     }
+
+    /// The model that was checked last, with the built-in transformers.
+    private static let lastChecked = Mutex<ModelDescription?>(nil)
 
     /// Rules of a valid model that a store does not enforce by itself: delete rules on the side that has the column, and rules that a
     /// mandatory relationship contradicts.

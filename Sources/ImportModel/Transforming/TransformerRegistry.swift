@@ -34,6 +34,13 @@ public struct TransformerRegistry: Sendable {
         for transformer in BuiltInTransformer.allCases { transformers[transformer.rawValue] = .builtIn(transformer) }
     }
 
+    /// True if it has the built-in transformers alone.
+    var isStandard: Bool {
+        transformers.values.allSatisfy {
+            if case .builtIn = $0 { true } else { false }
+        }
+    }
+
     /// Adds a transformer, or replaces the one with the given name.
     ///
     /// - Parameters:

@@ -8,7 +8,7 @@ extension Database {
     package func hasTable(_ name: String) throws -> Bool {
         try Bool.fetchOne(
             cachedStatement(
-                sql: "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?)"
+                sql: "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE)"
             ),
             arguments: [name]
         ) ?? false

@@ -27,7 +27,7 @@ extension StoredJob {
         )
         let tables = try rows.map { row in
             let name = try row.text("table_name")
-            guard try database.tableExists(name), try BookkeepingSchema.hasRows(name, database) else {
+            guard try database.hasTable(name), try BookkeepingSchema.hasRows(name, database) else {
                 return JobPresence.gone
             }
             return try lacksRows(of: name, inserted: row.rowID("inserted"), database) ? .partial : .whole

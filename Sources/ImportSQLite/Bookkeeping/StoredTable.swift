@@ -50,11 +50,12 @@ package struct StoredTable {
     package init(_ name: String, _ database: Database, readsRows: Bool = false) throws {
         self.name = name
         let rows = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT info.*, list.wr, list.strict FROM pragma_table_list(?) AS list, pragma_table_xinfo(list.name) AS info
-                WHERE list.schema = 'main' AND list.type <> 'view' AND info.hidden <> 1 ORDER BY info.cid
-                """,
+            database.cachedStatement(
+                sql: """
+                    SELECT info.*, list.wr, list.strict FROM pragma_table_list(?) AS list, pragma_table_xinfo(list.name) AS info
+                    WHERE list.schema = 'main' AND list.type <> 'view' AND info.hidden <> 1 ORDER BY info.cid
+                    """
+            ),
             arguments: [name]
         )
         hasRowID = rows.first.map { !($0["wr"] as Bool) } ?? true
@@ -65,12 +66,13 @@ package struct StoredTable {
             return column
         }
         let keys = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT list.*, key.name AS "column", key.coll, key."desc"
-                FROM pragma_index_list(?) AS list, pragma_index_xinfo(list.name) AS key
-                WHERE key.key ORDER BY list.seq, key.seqno
-                """,
+            database.cachedStatement(
+                sql: """
+                    SELECT list.*, key.name AS "column", key.coll, key."desc"
+                    FROM pragma_index_list(?) AS list, pragma_index_xinfo(list.name) AS key
+                    WHERE key.key ORDER BY list.seq, key.seqno
+                    """
+            ),
             arguments: [name]
         )
         for key in keys {

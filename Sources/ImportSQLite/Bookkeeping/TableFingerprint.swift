@@ -68,23 +68,21 @@ package struct TableFingerprint {
 
     /// Forgets what is known of tables, in the transaction in which the importer begins to change them.
     package static func forget(_ tables: [String], _ database: Database) throws {
-        for table in tables {
-            try database.execute(
-                sql: """
-                    UPDATE _import_entity SET fingerprint = NULL WHERE fingerprint IS NOT NULL AND (job, position) IN (
-                        SELECT job, position FROM _import_entity WHERE table_name = ? COLLATE NOCASE
-                        ORDER BY job DESC LIMIT ?
-                    )
-                    """,
-                arguments: [table, mostCounts]
-            )
-        }
+        let update = try database.makeStatement(
+            sql: """
+                UPDATE _import_entity SET fingerprint = NULL WHERE fingerprint IS NOT NULL AND (job, position) IN (
+                    SELECT job, position FROM _import_entity WHERE table_name = ? COLLATE NOCASE
+                    ORDER BY job DESC LIMIT ?
+                )
+                """
+        )
+        for table in tables { try update.execute(arguments: [table, mostCounts]) }
     }
 
     /// Keeps what is known of tables, in the transaction that ends their job.
     package static func record(_ tables: [String], _ database: Database) throws {
         try forget(tables, database)
-        for table in tables where try database.tableExists(table) { try record(table, database) }
+        for table in tables where try database.hasTable(table) { try record(table, database) }
     }
 
     /// True if anything can be known of a table: it is known by row ids, and a column may have their name.
@@ -103,14 +101,15 @@ package struct TableFingerprint {
         )
         let last = ends?["last"] as Int64?
         let samples = try ends.map { try Self.samples(of: name, columns, $0, database) } ?? []
-        try database.execute(
+        try database.cachedStatement(
             sql: """
                 UPDATE _import_entity SET fingerprint = :fingerprint
                 WHERE (job, position) = (
                     SELECT job, position FROM _import_entity WHERE table_name = :table COLLATE NOCASE
                     ORDER BY job DESC, position LIMIT 1
                 )
-                """,
+                """
+        ).execute(
             arguments: [
                 "fingerprint": try BookkeepingJSON.encode(
                     Content(

@@ -10,7 +10,7 @@ enum AppendMode {
     static func isPossible(_ plan: GraphPlan, _ database: Database) throws -> Bool {
         guard plan.isAppendable else { return false }
         for table in plan.layout.tables {
-            guard try database.tableExists(table.name) else { continue }
+            guard try database.hasTable(table.name) else { continue }
             let isEmpty =
                 try table.isJoin
                 ? !BookkeepingSchema.hasRows(table.name, database) : StoreSchema.isStillEmpty(table.name, database)

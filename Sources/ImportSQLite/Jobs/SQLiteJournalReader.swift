@@ -114,7 +114,7 @@ extension SQLiteJournalReader {
 
     package func leftFiles() throws -> [RecordedFile] { try readIfThere { try RecordedFile.left($0) } ?? [] }
 
-    package func hasTable(_ name: String) throws -> Bool { try readIfThere { try $0.tableExists(name) } ?? false }
+    package func hasTable(_ name: String) throws -> Bool { try readIfThere { try $0.hasTable(name) } ?? false }
 
     package func theirTables() throws -> [String] { try readIfThere(StoreSchema.theirTables) ?? [] }
 
@@ -127,7 +127,7 @@ extension SQLiteJournalReader {
         try readIfThere { database in
             guard try database.hasTable("_import_job") else { return [] }
             return try StoredEntities.described(database, excluding: job).compactMap { described in
-                guard !described.identifier.isEmpty, try database.tableExists(described.entity.table) else {
+                guard !described.identifier.isEmpty, try database.hasTable(described.entity.table) else {
                     return nil
                 }
                 var entity = described.entity

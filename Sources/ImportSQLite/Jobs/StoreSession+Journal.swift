@@ -71,7 +71,7 @@ extension StoreSession: Journal {
             }
             let model = try infer(StoredEntities.continued(job, database)) { name in
                 guard try StoreSchema.isTaken(name, database) else { return false }
-                return try !database.tableExists(name) || !StoreSchema.isStillEmpty(name, database)
+                return try !database.hasTable(name) || !StoreSchema.isStillEmpty(name, database)
             }
             let adopted = try job.adopt(model, transformers, isFinal: isFinal, database, store: store)
             try checkMirror(job, database)

@@ -110,7 +110,7 @@ extension StoredJob {
         }
         let deferred = try DeferredUniqueIndex.positions(job: id, database)
         let known = try StoredForms(database)
-        for (position, entity) in model.entities.enumerated() where try database.tableExists(entity.table) {
+        for (position, entity) in model.entities.enumerated() where try database.hasTable(entity.table) {
             try StoreSchema.extend(entity, known: known, job: id, database, store: store)
             guard !deferred.contains(position) else { continue }
             try StoreSchema.prepareIdentifier(of: entity, job: id, database, store: store)

@@ -45,7 +45,7 @@ extension MirrorDeletion {
 
     /// True if rows of one table are what they were when a job last ended, as far as they were looked at then.
     private static func areThere(_ rows: [Rows], _ database: Database) throws -> Bool {
-        guard let table = rows.first?.table, try database.tableExists(table) else { return false }
+        guard let table = rows.first?.table, try database.hasTable(table) else { return false }
         let count = try database.makeStatement(
             sql: "SELECT count(*) FROM main.\(table.quotedIdentifier) WHERE rowid BETWEEN ? AND ?"
         )

@@ -71,6 +71,7 @@ extension StoreSchema {
     /// Makes the primary key of an empty table that an import has made an index again, so that it can be dropped until the end.
     static func openPrimaryKey(of table: String, job: Int64, _ database: Database) throws {
         let columns = try StoredTable(table, database).primaryKey
+        guard !columns.isEmpty else { return }
         let key = self.key(columns)
         let isPossible = try Bool.fetchOne(
             database,

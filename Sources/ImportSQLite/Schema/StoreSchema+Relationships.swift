@@ -27,7 +27,7 @@ extension StoreSchema {
         for table in layout.tables {
             let entity = EntityDescription(name: table.name, attributes: table.columns.map(\.attributeOfColumn))
             try checkNames(entity, store: store)
-            if try database.tableExists(table.name) {
+            if try database.hasTable(table.name) {
                 // The job that appended to it goes on here.
                 if isAppending, try isUnordered(table, database) { continue }
                 guard try !table.isJoin && isStillEmpty(table.name, database) else {

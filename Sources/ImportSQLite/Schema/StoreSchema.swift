@@ -47,7 +47,7 @@ package enum StoreSchema {
         let known = try StoredForms(database)
         for entity in model.entities {
             try checkNames(entity, store: store)
-            if try database.tableExists(entity.table) {
+            if try database.hasTable(entity.table) {
                 guard try isStillEmpty(entity.table, database) else {
                     let added = try extend(entity, known: known, job: job, database, store: store)
                     if !added.isEmpty { preparation.added.append((entity.table, added)) }

@@ -28,12 +28,13 @@ package struct TableConstraints {
     package init(of entity: EntityDescription, _ database: Database) throws {
         let table = entity.table
         triggers = try String.fetchAll(
-            database,
-            sql: """
-                SELECT coalesce(sql, '') FROM sqlite_master WHERE type = 'trigger' AND EXISTS (
-                    SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE
-                )
-                """,
+            database.cachedStatement(
+                sql: """
+                    SELECT coalesce(sql, '') FROM sqlite_master WHERE type = 'trigger' AND EXISTS (
+                        SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE
+                    )
+                    """
+            ),
             arguments: [table]
         )
         hasTriggers = !triggers.isEmpty
@@ -56,8 +57,9 @@ package struct TableConstraints {
     /// have one of the words that are looked for outside of them.
     private static func definition(of table: String, _ database: Database) throws -> String {
         let sql = try String.fetchOne(
-            database,
-            sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE",
+            database.cachedStatement(
+                sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE"
+            ),
             arguments: [table]
         )
         let text = (sql ?? "").asciiLowercased

@@ -18,7 +18,7 @@ struct TheirTables {
     /// - Throws: `ImportError` where a given model has attributes without a column, or a trigger uses what SQLite refuses.
     func check(_ model: ModelDescription) throws {
         for entity in model.entities
-        where try database.tableExists(entity.table) && !StoreSchema.hasMade(entity.table, database) {
+        where try database.hasTable(entity.table) && !StoreSchema.hasMade(entity.table, database) {
             let table = try StoredTable(entity.table, database)
             if model.isFlat, options.model != nil, !options.altersTables { try checkColumns(of: entity, table) }
             if !options.trustsTriggers { try checkTriggers(of: table) }

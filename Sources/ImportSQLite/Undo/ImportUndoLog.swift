@@ -21,7 +21,7 @@ package enum ImportUndoLog {
         let known = Set(own.map(ExistingEntity.folded))
         var tables: [TrackedTable] = []
         var whole: Set<BytewiseString> = []
-        for name in names where try database.tableExists(name) {
+        for name in names where try database.hasTable(name) {
             let table = try TrackedTable(name, database)
             tables.append(table)
             guard table.hasRowID, known.contains(ExistingEntity.folded(name)) else { continue }

@@ -43,7 +43,7 @@ package enum UndoBookkeeping {
         )
         let statements = try LinkStatementCache(database)
         for name in try String.fetchAll(database, sql: "SELECT DISTINCT table_name FROM \(stubs)")
-        where try database.tableExists(name) {
+        where try database.hasTable(name) {
             let table = try TrackedTable(name, database)
             guard !table.identity.isEmpty else { continue }
             let sql = "SELECT 1 FROM main.\(name.quotedIdentifier) WHERE \(TrackedTable.matches(table.identity))"

@@ -145,4 +145,62 @@ extension StoreInspection {
         )
         return try progress.ending { try replay.checks() }
     }
+
+    /// Finds the records that an object was imported from; blocks the calling thread.
+    ///
+    /// The sources of all imports that have filled its table are read again. They may be gone, or have changed: the explanation notes
+    /// it. Imports of streams, patches, merges and retries are not searched.
+    ///
+    /// - Parameters:
+    ///   - entity: the name of the entity, or of its table.
+    ///   - key: the value of the identifier's attribute as text, or of each of them (`region=eu,number=7`).
+    ///   - includingRecords: true to get the bytes of the records, too.
+    /// - Throws: `ImportError` as `status` does; `.objectNotFound` when there is no such object; `.optionInvalid` when the entity has no
+    ///   identifier.
+    public func explain(
+        _ entity: String,
+        key: String,
+        includingRecords: Bool = false,
+        transformers: TransformerRegistry = .standard,
+        interruption: Interruption = Interruption()
+    ) throws -> RowExplanation {
+        try explainer(includingRecords, transformers, interruption).explain(entity, key: key)
+    }
+
+    /// Finds the records that the object of a row was imported from, as `explain(_:key:)` does.
+    ///
+    /// - Parameter rowID: the row id.
+    public func explain(
+        _ entity: String,
+        rowID: Int64,
+        includingRecords: Bool = false,
+        transformers: TransformerRegistry = .standard,
+        interruption: Interruption = Interruption()
+    ) throws -> RowExplanation {
+        try explainer(includingRecords, transformers, interruption).explain(entity, rowID: rowID)
+    }
+
+    /// Finds a reject by its number, and the line of its record in its source.
+    ///
+    /// - Throws: `ImportError` as `status` does; `.objectNotFound` when there is no such reject, and when the source cannot be read.
+    public func explain(
+        reject number: Int64,
+        interruption: Interruption = Interruption()
+    ) throws -> (reject: Reject, line: Int64) {
+        try explainer(false, .standard, interruption).explain(reject: number)
+    }
+
+    private func explainer(
+        _ includesRecords: Bool,
+        _ transformers: TransformerRegistry,
+        _ interruption: Interruption
+    ) -> RowExplainer {
+        RowExplainer(
+            store: store,
+            showsRecords: includesRecords,
+            opener: SourceOpener(),
+            transformers: transformers,
+            interruption: interruption.child()
+        )
+    }
 }

@@ -7,6 +7,8 @@ struct RejectJSON: Encodable {
     let reject: StoreInspection.Reject
     /// True if the record's bytes are in it, as `record` where they are UTF-8 and else as `record_base64`.
     let showsRecord: Bool
+    /// The line of its first byte in the source; nil where it was not looked for.
+    var line: Int64?
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
@@ -16,6 +18,7 @@ struct RejectJSON: Encodable {
         try container.encode(reject.ordinal, forKey: .ordinal)
         try container.encode(reject.entity, forKey: .entity)
         try container.encode(reject.source, forKey: .source)
+        try container.encodeIfPresent(line, forKey: .line)
         try container.encode(reject.byteOffset, forKey: .byteOffset)
         try container.encode(reject.length, forKey: .length)
         try container.encode(reject.errors.map(ErrorRecord.init), forKey: .errors)
@@ -28,7 +31,7 @@ struct RejectJSON: Encodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case number, state, job, ordinal, entity, source
+        case number, state, job, ordinal, entity, source, line
         case byteOffset = "byte_offset"
         case length, errors, record
         case recordBase64 = "record_base64"

@@ -63,7 +63,9 @@ extension StoredJob {
                 made: preparation.made,
                 database
             )
-            if layout == nil { try prepareIndexes(of: entity, position: position, database, store: store) }
+            guard layout == nil else { continue }
+            let isNew = preparation.made.contains(entity.table)
+            try prepareIndexes(of: entity, position: position, isNew: isNew, database, store: store)
         }
         try TableFingerprint.forget(model.tables, database)
         return (merges, preparation.messages)
@@ -168,11 +170,12 @@ extension StoredJob {
     private func prepareIndexes(
         of entity: EntityDescription,
         position: Int,
+        isNew: Bool,
         _ database: Database,
         store: String
     ) throws {
         let isEmpty = try !BookkeepingSchema.hasRows(entity.table, database)
-        if isEmpty { try StoreSchema.openPrimaryKey(of: entity.table, job: id, database) }
+        if isEmpty, !isNew { try StoreSchema.openPrimaryKey(of: entity.table, job: id, database) }
         let isDeferred =
             try isEmpty && (options.onConflict != .error || mayRejectLate && isReadableAgain)
             && DeferredUniqueIndex.isPossible(entity, database)

@@ -145,6 +145,8 @@ extension ImportError {
         case entityNotFound
         /// The store has no such job.
         case jobNotFound
+        /// The store has no object with the identifier or row id.
+        case objectNotFound
 
         // MARK: What cannot be made
 
@@ -242,8 +244,7 @@ extension ImportError.Reason {
             .badInput
         case .sourceEmpty, .fileNotFound, .notPermitted, .isDirectory, .fileNotOpen, .fileUnreadable,
             .archiveMemberNotFound, .recordsNotGiven, .chunksNotFound, .storeNotFound, .storeEmpty, .storeReplaced,
-            .entityNotFound,
-            .jobNotFound:
+            .entityNotFound, .jobNotFound, .objectNotFound:
             .noInput
         case .cannotCreate, .pathUnusable, .fileExists, .chunkDirectoryTaken, .chunkDirectoryReplaced, .storeUnusable,
             .storeReadOnly, .formatUnknown, .noWALMode, .lockTaken, .transactionEnded, .rowIDsUsedUp,

@@ -23,13 +23,7 @@ package struct SourceRecordLocation: Sendable, Hashable {
     ///
     /// - Throws: `ImportError` when the source cannot be read.
     package func line(_ interruption: Interruption) throws -> Int64 {
-        var line: Int64 = 1
-        try source.read(0..<bytes.lowerBound, interruption) { block in
-            line += block.withUnsafeBufferPointer { bytes in
-                Int64(bytes.baseAddress.map { ByteScan.countLineBreaks($0, bytes.count) } ?? 0)
-            }
-        }
-        return line
+        try source.line(of: bytes.lowerBound, interruption)
     }
 }
 
@@ -210,6 +204,17 @@ extension SourceDescription {
     fileprivate var isFile: Bool {
         var status = stat()
         return path.map { stat($0, &status) == 0 && status.st_mode & S_IFMT == S_IFREG } ?? false
+    }
+
+    /// The line of a byte, from 1; all that precedes it is read.
+    func line(of byte: Int64, _ interruption: Interruption) throws -> Int64 {
+        var line: Int64 = 1
+        try read(0..<byte, interruption) { block in
+            line += block.withUnsafeBufferPointer { bytes in
+                Int64(bytes.baseAddress.map { ByteScan.countLineBreaks($0, bytes.count) } ?? 0)
+            }
+        }
+        return line
     }
 
     /// Reads a part of it, a block at a time, up to its end.

@@ -131,7 +131,9 @@ extension JobRun {
         guard count > 0, job.retry == nil, totals.nested.isEmpty, totals.inserted > 0, totals.rows == totals.inserted
         else { return nil }
         let hierarchy = EntityHierarchy(job.model?.entities ?? [])
-        guard let identifier = hierarchy.index(of: totals.entity).map({ hierarchy.identifier(of: $0) }) else { return nil }
+        guard let identifier = hierarchy.index(of: totals.entity).map({ hierarchy.identifier(of: $0) }) else {
+            return nil
+        }
         return
             "\(totals.entity): \(count.grouped) of \(totals.recordsRead.grouped) records have the same \(identifier.joined(separator: ", ")) "
             + "as an earlier record, so they are the same object (\(.onConflict, job.options.onConflict.rawValue))"

@@ -126,8 +126,9 @@ private struct RowSearch {
     private let layout: ModelLayout?
     private let endByte: Int64
     private let rejected: Set<Int64>
-    /// How many rows there were before the one at hand, where it is known by its number.
+    /// How many rows there were of those that one is known by its number among, and where it is in the batch.
     private var count = 0
+    private var numbered: Int?
     private(set) var isDone = false
     private(set) var found: [DecodedSource.Found] = []
 
@@ -151,6 +152,7 @@ private struct RowSearch {
     mutating func look(_ batch: borrowing RowBatch, bytes: [UInt8]) {
         guard !isDone else { return }
         var record = -1
+        numbered = nil
         for index in batch.rows.indices {
             // Where entities relate to one another, rows of nested objects follow their record's.
             if layout == nil || batch.rows[index].parent < 0 { record += 1 }
@@ -159,9 +161,16 @@ private struct RowSearch {
                 isDone = true
                 return
             }
-            guard let path = path(of: index, place.byteOffset, batch, bytes, locator) else { continue }
             let row = batch.rows[index]
             let plan = plans[Int(row.entity)]
+            if case .number(let table, _, _, let range, let number) = locator.outermost,
+                range.contains(place.byteOffset),
+                plan.entity.table.asciiLowercased == table.asciiLowercased, !rejected.contains(row.ordinal)
+            {
+                if count == number { numbered = index }
+                count += 1
+            }
+            guard let path = path(of: index, batch, bytes, locator) else { continue }
             found.append(
                 DecodedSource.Found(
                     ordinal: row.ordinal,
@@ -176,9 +185,8 @@ private struct RowSearch {
     }
 
     /// Where a row is in its record; nil if it is not the one.
-    private mutating func path(
+    private func path(
         of index: Int,
-        _ byteOffset: Int64,
         _ batch: borrowing RowBatch,
         _ bytes: [UInt8],
         _ locator: RowLocator
@@ -189,7 +197,7 @@ private struct RowSearch {
             let nested = batch.graph.nested[index]
             guard row.parent >= 0, nested.position == position,
                 name(of: nested.relationship).hasSameBytes(as: relationship),
-                self.path(of: Int(row.parent), byteOffset, batch, bytes, owner) != nil
+                self.path(of: Int(row.parent), batch, bytes, owner) != nil
             else { return nil }
         case .values(let table, let values):
             let entity = plans[Int(row.entity)].entity
@@ -200,12 +208,8 @@ private struct RowSearch {
                     Self.value(batch.cells[batch.cell(of: attribute, in: row)], batch, bytes) == value
                 else { return nil }
             }
-        case .number(let table, _, _, let range, let number):
-            guard plans[Int(row.entity)].entity.table.asciiLowercased == table.asciiLowercased,
-                range.contains(byteOffset), !rejected.contains(row.ordinal)
-            else { return nil }
-            count += 1
-            guard count == number + 1 else { return nil }
+        case .number:
+            guard index == numbered else { return nil }
         }
         return path(to: index, batch)
     }

@@ -109,6 +109,11 @@ indirect enum RowLocator {
         }
     }
 
+    /// What the object around all others is found by.
+    var outermost: RowLocator {
+        if case .element(let owner, _, _) = self { owner.outermost } else { self }
+    }
+
     /// The only job and source that can have the record; nil where others can, too.
     var place: (job: Int64, source: Int)? {
         switch self {

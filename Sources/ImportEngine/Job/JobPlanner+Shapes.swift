@@ -159,7 +159,7 @@ extension JobPlanner {
         hints.isStrict = options.reading == .strict
         hints.takesAll = options.model == nil && options.entity == nil
         hints.haveHeader = options.headerRow
-        hints.areLinesNamed = isGiven || SourceNames.isOfLines(source.member ?? source.path ?? source.name)
+        hints.areLinesNamed = isGiven || source.isOfLines
         var detector = ShapeDetector(sample.bytes, isWhole: sample.isWhole, hints: hints)
         if askedPaths.isEmpty, source.isRepeatable, let whole = try skeleton(of: source, besides: detector) {
             detector = whole

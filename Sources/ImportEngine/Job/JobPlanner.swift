@@ -183,7 +183,7 @@ package struct JobPlanner {
     package func entity(of source: SourceDescription) -> String? {
         if let entity = options.entity { return entity }
         if let model = options.model { return model.entities.count == 1 ? model.entities[0].name : nil }
-        return source.path.map { SourceNames.name(of: source.member ?? $0) }
+        return source.namingPath.map(SourceNames.name)
     }
 
     private func entities(of shape: SourceShape, _ source: SourceDescription) throws -> [String] {
@@ -209,7 +209,7 @@ package struct JobPlanner {
             }
             return names
         }
-        guard let path = source.path else {
+        guard let path = source.namingPath else {
             throw ImportError(
                 .entityUnnamed,
                 at: source.name,
@@ -217,7 +217,7 @@ package struct JobPlanner {
                 advice: "Give the table's name with \(anyOf: .entity)."
             )
         }
-        return [SourceNames.name(of: source.member ?? path)]
+        return [SourceNames.name(of: path)]
     }
 
     private func entity(at path: String, in model: ModelDescription) throws -> String {

@@ -57,6 +57,7 @@ package struct SourceCheck {
         let stream = try opener.open(now.read(as: before.description), at: known?.end ?? 0, interruption: interruption)
         var next: [UInt8] = [0]
         let beginning: Beginning
+        var following: [UInt8] = []
         do {
             guard let found = try self.beginning(of: stream, before.description, committed.ranges, known) else {
                 return try compareArray(now, with: job, source: index, committed, journal)
@@ -65,7 +66,7 @@ package struct SourceCheck {
             beginnings?.keep(found, of: now, as: before.description, opener, interruption)
             if committed.hasReachedLimit { return .same }
             guard try stream.read(into: &next) > 0 else { return .same }
-            var following = next
+            following = next
             // White space brings nothing.
             while following.allSatisfy(ByteScan.isSpace) {
                 following = [UInt8](repeating: 0, count: 4096)
@@ -76,10 +77,14 @@ package struct SourceCheck {
         } catch let error as ImportError where error.code == .badInput {
             return .other
         }
-        guard beginning.prefix.byteOffset > 0, before.shape.fault == nil,
-            canGoOn(before.shape.layout, after: beginning.last, with: next[0])
-        else { return .other }
-        return .longer(earlierPart(upTo: beginning.prefix, beginning.whole.digest, in: "", job, before))
+        guard beginning.prefix.byteOffset > 0, before.shape.fault == nil else { return .other }
+        // An array that was bad behind an element.
+        let isInArray =
+            following.first { !ByteScan.isSpace($0) } == UInt8(ascii: ",") && beginning.last == UInt8(ascii: "}")
+        let array = isInArray && before.description.form == nil ? GrownArray(of: before.shape) : nil
+        guard array != nil || canGoOn(before.shape.layout, after: beginning.last, with: next[0]) else { return .other }
+        let enclosing = array?.enclosing ?? ""
+        return .longer(earlierPart(upTo: beginning.prefix, beginning.whole.digest, in: enclosing, job, before))
     }
 
     /// Compares a document with one of an array that was imported, which may have more elements now.

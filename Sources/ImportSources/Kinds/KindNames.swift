@@ -56,7 +56,7 @@ package struct KindNames {
         let key = SourceNames.lastKey(of: kind.path).flatMap { $0.isEmpty ? nil : $0 }
         let areLists = sources.allSatisfy { $0.form?.makesLists == true }
         if isOneOfSeveral || areLists, let key { return key }
-        let names = sources.compactMap { source in source.path.map { SourceNames.name(of: source.member ?? $0) } }
+        let names = sources.compactMap { source in source.namingPath.map(SourceNames.name) }
         guard names.count == sources.count else { return nil }
         if names.count == 1 {
             // What had other collections beside it was called by its key.

@@ -12,7 +12,7 @@ final class ArchiveStream: ByteStream {
         let wake: WakePipe?
         /// The source's name for messages.
         let name: String
-        /// The path of the member in an archive of several; nil where there is only one.
+        /// The path of the member in an archive; nil for the first one.
         let member: String?
     }
 
@@ -104,7 +104,7 @@ final class ArchiveStream: ByteStream {
         var delivered: Int64 = 0
         do {
             let contents = try Self.contents(of: origin, interruption: interruption)
-            let stream = try contents.stream(of: origin)
+            var stream = try decompressed(contents.stream(of: origin))
             while var block = queue.takeSpare() {
                 try interruption.check()
                 var count = try stream.read(into: &block)
@@ -112,6 +112,7 @@ final class ArchiveStream: ByteStream {
                     // What comes after a member may be damaged, and is a member of the same stream in a pipe.
                     guard case .archive(let reader) = contents, try reader.nextMember() != nil, origin.wake != nil
                     else { return }
+                    stream = try decompressed(reader)
                     block[0] = UInt8(ascii: "\n")
                     count = 1
                 }
@@ -127,6 +128,23 @@ final class ArchiveStream: ByteStream {
             )
         }
     }
+
+    /// A member of an archive, decompressed where it is a compressed file.
+    private static func decompressed(_ member: any ByteStream) throws -> any ByteStream {
+        // As much as is given of a damaged one before its checksum is known.
+        var block = [UInt8](repeating: 0, count: 256 << 10)
+        let count = try member.read(into: &block)
+        var stream = PeekedStream(member, head: Array(block[..<count]))
+        for _ in 0..<mostTimes {
+            let format = CompressedFormat(head: try stream.peek(CompressedFormat.headLength))
+            guard let format, let decoder = try format.decoder() else { return stream }
+            stream = PeekedStream(DecompressedStream(stream, format, decoder: decoder))
+        }
+        throw ArchiveReader.Damage(reason: "it is compressed too many times")
+    }
+
+    /// Some files give themselves again when they are decompressed.
+    private static let mostTimes = 8
 
     /// What is left when nothing is compressed any more.
     private enum Contents {
@@ -158,8 +176,7 @@ final class ArchiveStream: ByteStream {
                 DescriptorStream(file: origin.descriptor, name: origin.name, interruption: interruption)
             }
         var stream = PeekedStream(file, head: origin.head)
-        // Some files give themselves again when they are decompressed.
-        for depth in 0..<8 {
+        for depth in 0..<mostTimes {
             guard let format = CompressedFormat(head: try stream.peek(CompressedFormat.headLength)) else {
                 return .file(stream)
             }

@@ -4,8 +4,10 @@ package struct SourceDescription: Sendable, Hashable, Codable {
     package var name: String
     /// The file's absolute path; nil for standard input.
     package let path: String?
-    /// The member's path inside an archive of several.
+    /// The member's path inside an archive.
     package let member: String?
+    /// True if the archive has no other member, so that the file's own name names its table; else nil.
+    package var isOnlyMember: Bool?
     /// The file's own size in bytes (compressed, if it is); nil for standard input.
     package let size: Int64?
     /// The file's modification time, in nanoseconds since 1970; nil for standard input.
@@ -81,6 +83,16 @@ package struct SourceDescription: Sendable, Hashable, Codable {
         (0...(1 << 53)).contains(size ?? 0) && path?.isEmpty != true && earlier?.end.isSound != false
     }
 
+    /// The path whose last part names its table; nil for a stream.
+    package var namingPath: String? { isOnlyMember == true ? path : member ?? path }
+
+    /// True if its name says that each line of it is a record.
+    package var isOfLines: Bool {
+        [member, member == nil || isOnlyMember == true ? path ?? name : nil].contains {
+            $0.map(SourceNames.isOfLines) ?? false
+        }
+    }
+
     /// True if the source can be read a second time.
     package var isRepeatable: Bool { path != nil }
 
@@ -123,6 +135,7 @@ package struct SourceDescription: Sendable, Hashable, Codable {
             fingerprint: fingerprint
         )
         (located.opening, located.encoding, located.form) = (opening, encoding, form)
+        located.isOnlyMember = other.isOnlyMember
         (located.earlier, located.replaces, located.end) = (earlier, replaces, end)
         return located
     }

@@ -83,7 +83,12 @@ package struct SourceOpener: Sendable {
                 """
             )
         }
-        guard let members, members.count != 1 else { return [file.compressed()] }
+        guard let members else { return [file.compressed()] }
+        if members.count == 1 {
+            var only = file.compressed(members[0].name)
+            only.isOnlyMember = true
+            return [only]
+        }
         let names = try selection.map { try Self.select(members, in: argument, $0, announce) } ?? members.map(\.name)
         return try sources(in: file, members: names)
     }
@@ -114,6 +119,7 @@ package struct SourceOpener: Sendable {
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         let file = SourceDescription(path, at: SourceDescription.absolutePath(path), status)
         var now = source.isCompressed ? file.compressed(source.member) : file
+        now.isOnlyMember = source.isOnlyMember
         (now.name, now.encoding) = (source.name, source.encoding)
         return now
     }

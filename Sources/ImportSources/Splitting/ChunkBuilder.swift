@@ -309,13 +309,7 @@ package final class ChunkBuilder {
         try seal(isLast: true)
     }
 
-    /// Leaves out what is open, as something is wrong in this block.
-    func leaveBadBlock() {
-        discardRecord()
-        leaveBlock()
-    }
-
-    /// Seals the last chunk of a source in which something is wrong, all of whose bytes have gone by.
+    /// Seals the last chunk of a source in which something is wrong: it ends with the last record before that.
     func finish(asBad fault: String) throws {
         discardRecord()
         try seal(isLast: true, fault: fault)
@@ -341,7 +335,7 @@ package final class ChunkBuilder {
     }
 
     private func seal(isLast: Bool, fault: String? = nil) throws {
-        let endsWithSource = isLast && !hasReachedLimit
+        let endsWithSource = isLast && !hasReachedLimit && fault == nil
         var (end, sourceHash) =
             endsWithSource ? boundaries.endWithSource(sourceBlock) : boundaries.end(at: recordEnd, in: sourceBlock)
         let paths = layout.pathRuns

@@ -303,25 +303,11 @@ package final class SourceSplitter {
             try builder.finishAtFault()
             return .fault(error)
         }
-        builder.leaveBadBlock()
         return try finish(asBad: "\(name): line \(error.line), column \(error.column): \(error.message)")
     }
 
-    /// Reads what is left, so that all bytes are known, and seals the last chunk.
+    /// Seals the last chunk, which ends with the last sound record: what follows may be mended.
     private func finish(asBad fault: String) throws -> SplitOutcome {
-        do {
-            // The block at hand may be in use.
-            var next = [UInt8](repeating: 0, count: Self.defaultBlockSize)
-            while case let count = try stream.read(into: &next), count > 0 {
-                next.withUnsafeBufferPointer { buffer in
-                    guard let base = buffer.baseAddress else { return }
-                    builder.enterBlock(base, count)
-                    builder.leaveBlock()
-                }
-            }
-        } catch let error as ImportError where error.code == .badInput {
-            // It is damaged: as far as it goes.
-        } catch is SampleTruncation {}
         builder.findCollections(matcher.all)
         try builder.finish(asBad: fault)
         return .finished

@@ -36,7 +36,7 @@ package struct DictionaryKeys {
     }
 
     /// True if a key is a number, a UUID, or begins with a day (`2015-01-31`).
-    private static func isID(_ key: String) -> Bool {
+    package static func isID(_ key: String) -> Bool {
         var shape = Array(key.utf8)
         for index in shape.indices where shape[index] &- UInt8(ascii: "0") < 10 { shape[index] = UInt8(ascii: "0") }
         if shape.starts(with: "0000-00-00".utf8) {

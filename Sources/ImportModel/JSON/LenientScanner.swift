@@ -196,7 +196,10 @@ package struct LenientScanner {
             while end < count, end - index < 10, Self.isWord(bytes[end]) || bytes[end] == UInt8(ascii: "#") { end += 1 }
             if end == count, !isLast, end - index < 10 { return nil }
             let word = UnsafeBufferPointer(start: bytes + index, count: end - index)
-            if Self.notFinite.contains(where: { $0.elementsEqual(word) }) {
+            // A bare `-` that nothing is around is no value.
+            if depth > 0 || word.count > 1 || byte != UInt8(ascii: "-"),
+                Self.notFinite.contains(where: { $0.elementsEqual(word) })
+            {
                 // A number of as many bytes.
                 let first = byte == UInt8(ascii: "-") && word.count > 1 ? index + 1 : index
                 replace(bytes, first..<end, with: UInt8(ascii: "0"))

@@ -34,7 +34,7 @@ extension ShapeDetector {
                     count: values.count,
                     isWhole: !isOpen,
                     bytes: isOpen ? text.count - Int(token.start) : Int(token.length),
-                    width: kind == .arrays ? values.first.map { children(of: $0).count } ?? 0 : 0,
+                    width: kind == .arrays ? width(of: values) : 0,
                     invalidKeyOffset: invalid
                 )
             )
@@ -56,14 +56,12 @@ extension ShapeDetector {
             }
             if values.count >= Self.dictionarySize { return }
         }
-        if values.count >= 3, values.allSatisfy({ isArrayOfObjects($0) }) {
-            let heads = values.compactMap { children(of: $0, limit: 1).first }
-            if shareKeys(heads.filter { tape.tokens[$0].kind == .object }) {
-                add(object, steps + [.anyMember, .anyElement], .keyedArrays, values, invalidKey)
-                return
-            }
+        if areArraysByKey(members) {
+            add(object, steps + [.anyMember, .anyElement], .keyedArrays, values, invalidKey)
+            return
         }
-        for member in members {
+        // HAL's links lead to other documents (RFC 8288's relations).
+        for member in members where key(member.key) != "_links" {
             let steps = steps + [.key(key(member.key))]
             let invalidKey = invalidKey ?? firstInvalidByte(of: member.key)
             switch tape.tokens[member.value].kind {
@@ -79,6 +77,19 @@ extension ShapeDetector {
         }
     }
 
+    /// True if these are arrays of objects of one kind: their keys are data, or there are several whose objects share keys with all
+    /// others.
+    private func areArraysByKey(_ members: [(key: Int, value: Int)]) -> Bool {
+        let arrays = members.map(\.value).filter { !isEmpty($0) || tape.tokens[$0].kind != .array }
+        guard !arrays.isEmpty, arrays.allSatisfy({ isArrayOfObjects($0) }) else { return false }
+        let heads = arrays.compactMap { children(of: $0, limit: 1).first }.filter { tape.tokens[$0].kind == .object }
+        guard shareKeys(heads) else { return false }
+        if members.allSatisfy({ DictionaryKeys.isID(key($0.key)) }) { return true }
+        let common = Set(keyCounts(of: heads).filter { $0.value * 2 > heads.count }.keys)
+        return arrays.count >= 3 && arrays.count == members.count
+            && heads.allSatisfy { head in keys(of: head).contains { common.contains(keyBytes($0)) } }
+    }
+
     /// True if these are tables by name, whose rows are objects by number or id, as tinydb writes them.
     private func areTables(_ members: [(key: Int, value: Int)]) -> Bool {
         guard members.count >= 2, members.count <= RecordMatcher.maximumPaths, !hints.hasModel,
@@ -88,6 +99,12 @@ extension ShapeDetector {
         return !rows.isEmpty
             && rows.allSatisfy { tape.tokens[$0.value].kind == .object && DictionaryKeys.isRowID(key($0.key)) }
             && (members.count < Self.dictionarySize || !shareKeys(rows.map(\.value)))
+    }
+
+    /// How many values the first of some rows has; 0 where it has arrays, as coordinates have.
+    private func width(of rows: [Int]) -> Int {
+        let cells = rows.first.map { children(of: $0) } ?? []
+        return cells.allSatisfy { tape.tokens[$0].kind == .array } ? 0 : cells.count
     }
 
     /// True if nothing is in a container.

@@ -17,7 +17,7 @@ extension ShapeDetector {
             }
             return lines.values == lines.ended
         }
-        if lines.isFirstValue { return lines.values * 2 >= lines.ended }
+        if lines.isFirstValue || hints.areLinesNamed, lines.values * 2 >= lines.ended { return true }
         return lines.begun >= 3 && lines.judgedValues * 3 >= lines.judged * 2 && !lines.isFirstBracket
     }
 }

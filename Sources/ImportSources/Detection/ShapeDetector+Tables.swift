@@ -215,7 +215,7 @@ extension ShapeDetector {
 
     private static let columnNotes: Set = [
         "title", "description", "text", "unit", "units", "nullable", "mode", "format", "precision", "scale", "width",
-        "align", "tooltip", "help",
+        "align", "tooltip", "help", "display_name", "displayName", "alias", "field_ref",
     ]
 
     /// The texts in an array of as many.

@@ -251,7 +251,7 @@ package struct ShapeDetector {
         // Rows whose columns the objects describe.
         let rows = all.filter { other in
             other.kind == .arrays
-                && (other.bytes > chosen.bytes || other.width == chosen.count
+                && (other.width > 0 && (other.bytes > chosen.bytes || other.width == chosen.count)
                     || other.count == 0 && describesColumns(chosen))
         }
         if rows.count == 1, rows[0].count == 0, describesColumns(chosen) {

@@ -76,11 +76,20 @@ package enum TextBeginning {
         ("%PDF", "PDF"),
     ]
 
+    /// True if it begins with the length of a document, and with a type and a name (<https://bsonspec.org/spec.html>).
+    private static func isBSON(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count > 6, bytes[3] == 0, 1...0x13 ~= bytes[4], bytes[5] > 0x20 else { return false }
+        let length = Int(bytes[0]) | Int(bytes[1]) << 8 | Int(bytes[2]) << 16
+        return length >= 7 && (length > bytes.count || bytes[length - 1] == 0)
+    }
+
     /// What the text looks like; nil for nothing that is known.
     package static func kind(of text: [UInt8]) -> String? {
         let lines = String(decoding: text.prefix(4_096), as: UTF8.self).split(whereSeparator: \.isNewline)
         guard let first = lines.first(where: { !$0.allSatisfy(\.isWhitespace) }) else { return nil }
         if let (_, name) = marks.first(where: { text.starts(with: $0.0.utf8) }) { return name }
+        if text.starts(with: [0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1]) { return "an Excel or Word document" }
+        if isBSON(text) { return "BSON" }
         let word = first.split(separator: " ").first?.lowercased() ?? ""
         let statements: Set = [
             "alter", "begin", "begin;", "copy", "create", "drop", "insert", "lock", "pragma", "select", "set", "start",
@@ -91,7 +100,7 @@ package enum TextBeginning {
         if word.hasPrefix("<") { return markup }
         if text.prefix(4_096).contains(0) { return nil }
         if textBeforeJSON(in: text) != nil { return "lines with text before their JSON" }
-        if first == "---" || first.prefixMatch(of: /[\w-]+:( |$)/) != nil { return "YAML" }
+        if first == "---" || first.prefixMatch(of: /(- )?[\w-]+:( |$)/) != nil { return "YAML" }
         if first.hasPrefix("\"") || first.contains(",\"") { return "CSV" }
         if first.first == "["
             || first.first?.isNumber == true && first.prefix(24).contains(where: { ":/-".contains($0) })

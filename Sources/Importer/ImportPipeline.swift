@@ -287,6 +287,8 @@ public final class ImportPipeline: Sendable {
         public var isOfSeveralJobs = false
         /// The report of the interrupted job that was finished first; nil if there was none, or nothing was imported after it.
         public var resumed: ImportReport?
+        /// What is wrong with each source that was not imported to its end, by this run or an earlier one (``BadSourcePolicy/skip``).
+        public var badSources: [String] = []
         /// The indexes that this run built although the job was finished before.
         public var builtIndexes: [String] = []
     }
@@ -384,7 +386,7 @@ public final class ImportPipeline: Sendable {
         if runOptions.migrates { try migration?.run(progress, interruption) }
         if case .nothing(let job, let isPartial, let isOneJob) = decision {
             var outcome = try conclude(job, isPartial: isPartial, in: destination)
-            outcome.isOfSeveralJobs = !isOneJob
+            (outcome.isOfSeveralJobs, outcome.badSources) = (!isOneJob, job.badBefore)
             return (outcome, false)
         }
         if let job = decision.job, job.change != nil {
@@ -398,7 +400,9 @@ public final class ImportPipeline: Sendable {
         defer { if destination.isLost { begunJob.withLock { $0 = nil } } }
         let report = try begun.go { try Self.phases($0, into: destination) }
         if let job = followed?.job { begunJob.withLock { $0 = job } }
-        return (Outcome(report: report, wasAlreadyFinished: false), mayHaveMore(decision))
+        var outcome = Outcome(report: report, wasAlreadyFinished: false)
+        outcome.badSources = report.badSources + (decision.job?.badBefore ?? [])
+        return (outcome, mayHaveMore(decision))
     }
 
     /// True if sources may have been given beside those of a job that was resumed, or begun once more in place of what was begun.

@@ -256,7 +256,7 @@ struct ArgumentTests {
         let commands = [
             "import", "resume", "status", "sources", "split", "infer", "model", "fetch", "query", "memory", "rejects",
             "retry",
-            "verify", "watch", "serve", "migrate", "work", "diff", "patch", "undo", "merge", "conflicts", "resolve",
+            "explain", "verify", "watch", "serve", "migrate", "work", "diff", "patch", "undo", "merge", "conflicts", "resolve",
             "mirror",
             "strip",
         ]

@@ -116,8 +116,7 @@ enum ReportText {
     }
 
     /// What the command ends with where sources were bad; nil elsewhere.
-    static func badSources(_ report: ImportReport) -> ImportError? {
-        let bad = report.badSources
+    static func badSources(_ bad: [String]) -> ImportError? {
         guard let first = bad.first else { return nil }
         return ImportError(
             .sourcesBad,

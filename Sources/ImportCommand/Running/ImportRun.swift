@@ -58,7 +58,7 @@ struct ImportRun {
         try reportFile?.write(outcome.report, of: store)
         if let text = try text(of: outcome) { try print(text) }
         if let error = MirrorText.withheld(outcome.report, store: store) { throw error }
-        if let error = ReportText.badSources(outcome.report) { throw error }
+        if let error = ReportText.badSources(outcome.badSources) { throw error }
         // An exit code of 0 says that something was accepted, or nothing was to be.
         let command = CommandName.text
         if let error = ReportText.nothingTaken(outcome.report, store: store, command: command, hasModel: hasModel) {

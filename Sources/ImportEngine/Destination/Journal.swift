@@ -78,6 +78,9 @@ package protocol JournalReader {
     /// The record paths that match nothing in any source that has them, not even an empty collection.
     func unfoundPaths(of job: StoredJob) throws -> [String]
 
+    /// What was wrong with those of a job's sources that were not read to their ends, by their names.
+    func badSources(of job: StoredJob) throws -> [String]
+
     /// The indexes that a job has been asked for last.
     func indexes(of job: StoredJob) throws -> StoreIndexes
 

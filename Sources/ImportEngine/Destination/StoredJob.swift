@@ -91,6 +91,8 @@ package struct StoredJob: Sendable {
     package var given: [String]?
     /// What is known now of its sources in earlier jobs, to be kept when it begins or is resumed.
     package var updates: [SourceUpdate] = []
+    /// What was wrong with sources that are in already as far as they go; not kept.
+    package var badBefore: [String] = []
     /// True if an earlier job was given the same names of attributes; not kept.
     package var areNamesKnown = false
     /// The indexes that no earlier job was to build, nil where that was not asked; not kept.

@@ -197,7 +197,8 @@ extension EntityStatistics {
         if value.kind == .string, hasNullTexts, isNullText(bytes, hasEscapes: value.hasEscapes, at: path) {
             paths[path].see(ordinal: walk.ordinal, token: Int32(truncatingIfNeeded: token))
             paths[path].nulls += 1
-            return true
+            // What is left of an object is not asked where texts are taken for nothing.
+            return false
         }
         let integer = paths[path].count(value, bytes, index: token, ordinal: walk.ordinal)
         if value.kind == .object {

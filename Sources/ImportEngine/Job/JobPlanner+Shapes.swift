@@ -158,6 +158,8 @@ extension JobPlanner {
         hints.hasModel = options.model != nil
         hints.isStrict = options.reading == .strict
         hints.takesAll = options.model == nil && options.entity == nil
+        let entities = options.entity == nil ? options.model?.entities ?? [] : []
+        if entities.count > 1 { hints.entities = Set(entities.flatMap { [$0.name, $0.table] }.map(\.asciiLowercased)) }
         hints.haveHeader = options.headerRow
         hints.areLinesNamed = isGiven || source.isOfLines
         var detector = ShapeDetector(sample.bytes, isWhole: sample.isWhole, hints: hints)
@@ -223,6 +225,9 @@ extension JobPlanner {
                 let key = detector.kindKey(at: paths[0])
             {
                 look.notices.append("records of several kinds: \(.entityBy, key) makes a table of each")
+            }
+            if options.model == nil, reason != ShapeDetector.asBefore, paths.contains(where: detector.isInRecord) {
+                look.notices.append("what is around them is no row; \(.records, "$") makes one record of a document")
             }
             if reason == ShapeDetector.noValue {
                 look.records = paths.map { .init(path: $0.description, isEmpty: true) }

@@ -164,7 +164,7 @@ package struct JobResolver {
             )
         }
         var last = last
-        last.updates = known.updates
+        (last.updates, last.badBefore) = (known.updates, known.bad)
         return .nothing(last, isPartial: known.isPartial, isOneJob: isOneJob)
     }
 
@@ -298,7 +298,7 @@ package struct JobResolver {
             chunkDirectory: try chunks?.directory.path ?? freeDirectory(besides: replacing?.id)
         )
         job.given = given
-        job.updates = known?.updates ?? []
+        (job.updates, job.badBefore) = (known?.updates ?? [], known?.bad ?? [])
         job.areNamesKnown = try planner.areNamesKnown()
         job.newIndexes = try journal.newIndexes(of: run.indexes)
         job.keepsUndo = run.keepsUndo || options.mirror != nil || job.replacesSources

@@ -57,6 +57,10 @@ package struct KnownSources {
     private(set) var isPartial = false
     /// What is known of sources that are in: their files may have been touched, or moved.
     private(set) var updates: [SourceUpdate] = []
+    /// What was wrong with those that are in as far as they go.
+    private(set) var bad: [String] = []
+    /// The same of all sources of jobs.
+    private var faults: [Int64: [String]] = [:]
     /// What is to be said, a line for each kind of answer.
     private(set) var lines: [MessageText] = []
     /// The entities of sources of which something is in.
@@ -97,10 +101,12 @@ package struct KnownSources {
             case nil:
                 pass(index, before)
                 untouched.append(index)
+                try noteFault(of: before)
             case .same:
                 pass(index, before)
                 updates.append(SourceUpdate(key: before.key, job: before.job.id, now: source))
                 same.append(source.displayName)
+                try noteFault(of: before)
             case _ where before.source.shape.isEmpty == true: break  // Nothing was there before, so all of it is new.
             case .longer(let part):
                 goOn(index, source, before, part)
@@ -378,6 +384,13 @@ package struct KnownSources {
         for name in before.found.job.sources[before.index].entities where !entities.contains(name) {
             entities.append(name)
         }
+    }
+
+    private mutating func noteFault(of before: Known) throws {
+        guard before.job.options.onBadSource == .skip else { return }
+        let all = try faults[before.job.id] ?? journal.badSources(of: before.job)
+        faults[before.job.id] = all
+        bad += all.filter { $0.hasPrefix("\(before.source.description.name): ") }
     }
 
     private mutating func pass(_ index: Int, _ before: Known) {

@@ -43,8 +43,13 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
     /// `true` or `false`.
     package static let booleanText = StringFormats(rawValue: 1 << 19)
 
+    /// No digits of a second behind the first three, as a date has no more.
+    package static let milliseconds = StringFormats(rawValue: 1 << 20)
+
     /// The forms of values of other kinds, which are looked for where types are detected.
-    package static let values: StringFormats = [.integerText, .numberText, .decimalText, .booleanText]
+    package static let values: StringFormats = [
+        .integerText, .numberText, .decimalText, .booleanText, .milliseconds,
+    ]
 
     /// Bytes, of Extended JSON: no string has it.
     package static let data = StringFormats(rawValue: 1 << 13)
@@ -87,7 +92,7 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
         var forms: StringFormats = []
         // An instant in UTC is a date and a time, which is not looked at again.
         if candidates.contains(.utcInstant), isUTCInstant(bytes) {
-            return candidates.intersection([.utcInstant, .dayAndTime])
+            return candidates.intersection([.utcInstant, .dayAndTime, .milliseconds])
         }
         if candidates.contains(.lowercaseUUID), isLowercaseUUID(bytes) { forms.insert(.lowercaseUUID) }
         if candidates.contains(.day), bytes.count == 10, matches("dddd-dd-dd", bytes), DateFormat.iso8601.reads(bytes) {
@@ -105,6 +110,7 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
         if candidates.contains(.mail), bytes.count <= 40, DateFormat.rfc2822.reads(bytes) { forms.insert(.mail) }
         if candidates.contains(.object), isObject(bytes, hasEscapes: false) { forms.insert(.object) }
         if !candidates.isDisjoint(with: .values) { forms.formUnion(ofValue(bytes).intersection(candidates)) }
+        if candidates.contains(.milliseconds), !hasFinerDigits(bytes) { forms.insert(.milliseconds) }
         if candidates.contains(.notFinite), bytes.isNotFinite { forms.insert(.notFinite) }
         if candidates.contains(.slashed), isSlashed(bytes) { forms.insert(.slashed) }
         if candidates.contains(.weekday), isWeekday(bytes) { forms.insert(.weekday) }
@@ -160,6 +166,12 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
         }
         if canonical.elementsEqual(text.buffer) { forms.insert(.decimalText) }
         return forms
+    }
+
+    /// True if digits other than 0 follow the third one behind a point or a comma.
+    private static func hasFinerDigits(_ text: ByteView) -> Bool {
+        let fraction = text.buffer.drop { $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: ",") }.dropFirst()
+        return fraction.prefix { $0 &- UInt8(ascii: "0") < 10 }.dropFirst(3).contains { $0 != UInt8(ascii: "0") }
     }
 
     /// The forms of bytes among `candidates` that a text has; a UUID is base64 only by chance.

@@ -138,6 +138,8 @@ class PGJournalReader: JournalReader {
 
     func outsideNames(of job: StoredJob) throws -> [String] { try ledgerNames(of: job, .outside).map(\.name) }
 
+    func badSources(of job: StoredJob) throws -> [String] { try ledgerNames(of: job, .badSource).map(\.name) }
+
     func unfoundPaths(of job: StoredJob) throws -> [String] {
         try ledgerNames(of: job, .notFound).compactMap { name, count in
             Int(count) == job.sources.count { $0.shape.paths.contains(name) } ? name : nil

@@ -106,6 +106,13 @@ extension SQLiteJournalReader {
         try readIfThere { try job.unfoundPaths($0) } ?? []
     }
 
+    package func badSources(of job: StoredJob) throws -> [String] {
+        let sql = "SELECT attribute FROM _import_ledger WHERE job = ? AND kind = ? ORDER BY attribute"
+        return try readIfThere {
+            try String.fetchAll($0, sql: sql, arguments: [job.id, LedgerKind.badSource.rawValue])
+        } ?? []
+    }
+
     package func indexes(of job: StoredJob) throws -> StoreIndexes {
         try readIfThere { try StoreIndexes(of: job, $0) } ?? StoreIndexes(wanted: [])
     }

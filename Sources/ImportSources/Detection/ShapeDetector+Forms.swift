@@ -5,7 +5,7 @@ package struct FoundForm {
     package let form: SourceForm
     /// What looks at the rewritten text.
     package let detector: ShapeDetector
-    package let detection: ShapeDetector.Detection
+    package var detection: ShapeDetector.Detection
     /// True if all of the source has to be seen to be sure.
     package var isUnsure = false
     /// True if the parts of a prefix have the names that were asked for.
@@ -209,7 +209,12 @@ extension ShapeDetector {
         guard let found = wrapper(asked, detection),
             asked.others?.kind == found.form || found.isSure && (asked.others == nil || found.form == .dynamoDB)
         else { return nil }
-        return rewritten(SourceForm(found.form, path: found.path, maxBytes: asked.maxBytes), sample)
+        var form = rewritten(SourceForm(found.form, path: found.path, maxBytes: asked.maxBytes), sample)
+        // An item is a record, whatever lists it has.
+        if found.form == .dynamoDB, found.path == .root, !form.detector.isLines, hints.paths.isEmpty {
+            form.detection = .found(layout: .stream, paths: [.root], reason: "an item")
+        }
+        return form
     }
 
     /// The wrappers that all values are in, and where the records are; nil for none.
@@ -265,12 +270,10 @@ extension ShapeDetector {
 
     private func areBoxed(at path: RecordPath) -> Bool {
         let records = firstValues(at: path).filter { tape.tokens[$0].next != 0 }
-        return !records.isEmpty
-            && records.allSatisfy { record in
-                let members = members(of: record)
-                // A list of one is no box.
-                return members.count > 1 && members.allSatisfy { isBox($0.value) }
-            }
+        let counts = records.map { members(of: $0).count }
+        // A list of one is no box.
+        return counts.count { $0 > 1 } * 2 >= max(1, counts.count) && !counts.contains(0)
+            && records.allSatisfy { members(of: $0).allSatisfy { isBox($0.value) } }
     }
 
     private func isBox(_ value: Int) -> Bool {

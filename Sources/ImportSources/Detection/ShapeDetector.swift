@@ -21,6 +21,8 @@ package struct ShapeDetector {
         package var nested: [[String]] = []
         /// True if a model says what is in the records.
         package var hasModel = false
+        /// What the entities of the model, where it has several, and their tables are called, in lower case.
+        package var entities: Set<String> = []
         /// True if each of several collections is an entity.
         package var takesAll = false
         /// True if only JSON is taken for JSON.
@@ -240,6 +242,11 @@ package struct ShapeDetector {
         let candidates = named.filter { candidate in !named.contains { describes(candidate, $0) } }
         guard let first = candidates.first else { return rows(among: all) }
         if candidates.count > 1, hints.takesAll { return several(candidates, besides: all) }
+        let ofModel = candidates.filter { candidate in
+            SourceNames.lastKey(of: candidate.path.description).map { hints.entities.contains($0.asciiLowercased) }
+                ?? false
+        }
+        if candidates.count > 1, !ofModel.isEmpty { return several(ofModel, besides: all) }
         let largest = candidates.first { $0.bytes * 20 >= text.count * 19 }
         guard let chosen = candidates.count == 1 ? first : largest else { return .ambiguous(candidates) }
         // The columns of rows that are on another page.
@@ -275,7 +282,8 @@ package struct ShapeDetector {
                 && (rows.bytes > largest || candidates.contains { describesColumns($0) && $0.count == rows.width })
         }
         guard rows.isEmpty, candidates.count <= RecordMatcher.maximumPaths else { return .ambiguous(candidates + rows) }
-        let reason = "\(candidates.count) collections\(extent)"
+        let count = candidates.count
+        let reason = count == 1 ? "the only collection that is an entity's" : "\(count) collections\(extent)"
         return .found(layout: .stream, paths: candidates.map(\.path), reason: reason)
     }
 

@@ -1,6 +1,17 @@
 import ImportModel
 
 extension ShapeDetector {
+    /// True if the object around the list at a record path may be a record: it has a text, and the list is not called as those of
+    /// records are.
+    package func isInRecord(_ path: RecordPath) -> Bool {
+        guard isOneObject, path.steps.count == 2, case .key(let list) = path.steps[0], path.steps[1] == .anyElement,
+            !Self.listNames.contains(list.lowercased())
+        else { return false }
+        return members(of: topLevelValues[0]).contains {
+            tape.tokens[$0.value].kind == .string && tape.tokens[$0.value].length > 0
+        }
+    }
+
     /// A key of all first records whose texts, 2 to 50 and no lists of words, tell apart records that have less than half of their keys in
     /// common; nil for none.
     package func kindKey(at path: RecordPath) -> String? {

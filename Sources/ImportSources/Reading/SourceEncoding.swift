@@ -25,7 +25,9 @@ enum SourceEncoding: String {
         } else if bytes.starts(with: [0xFE, 0xFF]) {
             self = .utf16BigEndian
         } else {
-            switch bytes.map({ $0 == 0 }) {
+            // BSON begins with its length, which is seldom the code of a visible character.
+            let isText = bytes.first.map { $0 == 0 || $0 >= 0x20 || 0x09...0x0D ~= $0 } ?? false
+            switch isText ? bytes.map({ $0 == 0 }) : [] {
             case [true, true, true, false]: self = .utf32BigEndian
             case [true, false, true, false]: self = .utf16BigEndian
             case [false, true, true, true]: self = .utf32LittleEndian

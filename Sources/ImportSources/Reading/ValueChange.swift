@@ -193,11 +193,11 @@ package struct ValueChange {
 
     /// A value whose texts at some key paths are the JSON that is in them.
     private static func appendParsed(_ value: ByteView, _ paths: ArraySlice<[String]>, to output: inout [UInt8]) {
-        if paths.contains(where: \.isEmpty), value[0] == UInt8(ascii: "\""), let json = json(in: value) {
-            output += json
+        let inner = paths.filter { !$0.isEmpty }
+        if inner.count < paths.count, value[0] == UInt8(ascii: "\""), let json = json(in: value) {
+            json.withUnsafeBufferPointer { appendParsed(ByteView($0), inner[...], to: &output) }
             return
         }
-        let inner = paths.filter { !$0.isEmpty }
         guard !inner.isEmpty, value[0] == UInt8(ascii: "{") || value[0] == UInt8(ascii: "[") else {
             output += value.buffer
             return

@@ -136,6 +136,7 @@ extension MemoryStore: Journal {
 
     func outsideNames(of job: StoredJob) -> [String] { [] }
     func unfoundPaths(of job: StoredJob) -> [String] { [] }
+    func badSources(of job: StoredJob) -> [String] { [] }
     func indexes(of job: StoredJob) -> StoreIndexes { StoreIndexes(wanted: []) }
     func files() -> [RecordedFile] { state.withLock { $0.files } }
 

@@ -54,6 +54,35 @@ struct BadSourceTests {
         #expect(!FileManager.default.fileExists(atPath: store))
     }
 
+    /// What was sound of them is in; the rest comes when it is there, and until then the command says what is wrong.
+    @Test func whatIsMendedGoesOnFromThere() throws {
+        let store = directory.path("store.sqlite")
+        try FileManager.default.createDirectory(atPath: directory.path("f"), withIntermediateDirectories: false)
+        try directory.write("{\"n\":1}\n{\"n\":", to: "f/lines.ndjson")
+        try directory.write("[{\"n\":10},\n {\"n\":11},{\"n\"", to: "f/array.json")
+        try directory.write("<html></html>", to: "f/page.json")
+        let command = [Project.importer, "import", directory.path("f"), "--into", store] + skip
+        let numbers = "SELECT group_concat(n, ' ') FROM (SELECT n FROM t ORDER BY n)"
+        #expect(try run(command).ending == .exit(65))
+        #expect(try StoreContent.query(store, numbers) == "1 10 11")
+        try directory.write("{\"n\":20}\n", to: "f/new.ndjson")
+        let second = try run(command)
+        #expect(second.ending == .exit(65), "\(second.errorText)")
+        for name in ["lines.ndjson", "array.json", "page.json"] {
+            #expect(second.errorText.contains("\(name): "), "\(second.errorText)")
+        }
+        #expect(try StoreContent.query(store, numbers) == "1 10 11 20")
+        try directory.write("{\"n\":1}\n{\"n\":2}\n", to: "f/lines.ndjson")
+        try directory.write("[{\"n\":10},\n {\"n\":11},{\"n\":12}]", to: "f/array.json")
+        try directory.write("[{\"n\":30}]", to: "f/page.json")
+        let third = try run(command)
+        #expect(third.ending == .exit(0), "\(third.errorText)")
+        #expect(try StoreContent.query(store, numbers) == "1 2 10 11 12 20 30")
+        #expect(try run(command).ending == .exit(0))
+        #expect(try run([Project.importer, "verify", store]).ending == .exit(0))
+        #expect(try StoreContent.query(store, numbers) == "1 2 10 11 12 20 30")
+    }
+
     @Test func aMirrorNeedsAllRecords() throws {
         let options = ["--mirror", "--identifier", "n"]
         #expect(try importing(options, into: directory.path("store.sqlite")).ending == .exit(64))

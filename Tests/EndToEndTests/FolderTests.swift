@@ -19,6 +19,28 @@ struct FolderTests {
 
     private func query(_ sql: String) throws -> String { try StoreContent.query(store, sql) }
 
+    /// Each member is a source of its own, compressed or not, however many there are.
+    @Test func anArchiveGrowsAndShrinks() throws {
+        let store = directory.path("store.sqlite")
+        try directory.write("{\"n\":1}\n", to: "1.ndjson")
+        try directory.write("{\"n\":2}\n", to: "2.ndjson")
+        #expect(try run(["gzip", directory.path("2.ndjson")]).ending == .exit(0))
+        for (members, numbers) in [
+            (["1.ndjson"], "1"), (["1.ndjson", "2.ndjson.gz"], "1 2"), (["2.ndjson.gz"], "1 2"),
+        ] {
+            #expect(
+                try run(["tar", "-cf", directory.path("all.tar"), "-C", directory.path(".")] + members).ending
+                    == .exit(0)
+            )
+            let result = try run([Project.importer, "import", directory.path("all.tar"), "--into", store, "-q"])
+            #expect(result.ending == .exit(0), "\(result.errorText)")
+            #expect(
+                try StoreContent.query(store, "SELECT group_concat(n, ' ') FROM (SELECT n FROM \"all\" ORDER BY n)")
+                    == numbers
+            )
+        }
+    }
+
     @Test func recordsHaveThePathOfTheirSource() throws {
         try directory.write("{\"a\":1}\n{\"a\":oops}\n{\"a\":2}\n", to: "f/1.ndjson")
         try directory.write("{\"a\":3}\n", to: "f/2.ndjson")

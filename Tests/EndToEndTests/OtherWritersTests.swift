@@ -44,6 +44,43 @@ struct OtherWritersTests {
         #expect(try query("SELECT count(*) FROM t") + query("SELECT count(*) FROM _import_reject") == "11")
     }
 
+    @Test func textsForNothingLeaveAnObjectsColumns() throws {
+        try imported(#"[{"o":{"x":"N/A"}},{"o":{"x":1}}]"#, "--null-text", "N/A")
+        #expect(try query("SELECT o_x, typeof(o_x) FROM t") == "|null\n1|integer")
+    }
+
+    @Test func boxesMayBeMissing() throws {
+        try imported(#"[{"id":[1],"n":["a"]},{"id":[2]}]"#)
+        #expect(try query("SELECT id, n FROM t") == "1|a\n2|")
+    }
+
+    @Test func textsWithinParsedTextsAreParsed() throws {
+        let inner = #"{\"Message\":\"{\\\"n\\\":1}\"}"#
+        try imported("{\"body\":\"\(inner)\"}\n", as: "t.ndjson", "--parse", "body", "--parse", "body.Message")
+        #expect(try query("SELECT body_Message_n FROM t") == "1")
+    }
+
+    @Test func detectedDatesLoseNoDigits() throws {
+        let text =
+            #"[{"a":"2024-01-02T03:04:05.123456Z","b":"2024-01-02T03:04:05.123Z"},{"a":"2024-01-02T03:04:05Z","b":"2024-01-02T03:04:05Z"}]"#
+        try imported(text, "--detect-types")
+        #expect(try query("SELECT a FROM t") == "2024-01-02T03:04:05.123456Z\n2024-01-02T03:04:05Z")
+        #expect(try query("SELECT b FROM t") == "2024-01-02T03:04:05.123Z\n2024-01-02T03:04:05.000Z")
+    }
+
+    @Test(arguments: [
+        ([0x1D, 0, 0, 0, 7, 0x5F, 0x69, 0x64, 0] + [UInt8](repeating: 1, count: 19) + [0], "BSON"),
+        ([0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1, 0, 0, 0, 0], "an Excel or Word document"),
+        (Array("- id: 1\n  name: x\n- id: 2\n".utf8), "YAML"),
+        (Array("-[ RECORD 1 ]-----\nid | 1\n-[ RECORD 2 ]-----\n".utf8), ""),
+    ])
+    func whatIsNoJSONIsNamedAndLeavesNothing(bytes: [UInt8], name: String) throws {
+        try directory.write(Data(bytes), to: "t.json")
+        let result = try run([Project.importer, "import", directory.path("t.json"), "--into", store])
+        #expect(result.ending == .exit(65) && result.errorText.contains("it looks like \(name)") != name.isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: store), "\(result.errorText)")
+    }
+
     @Test func emptyContainersAreNothing() throws {
         try imported(#"[{"id":1,"o":{"a":1},"l":[{"x":1}]},{"id":2,"o":[],"l":{}}]"#, "--nested", "tables")
         #expect(try query("SELECT id, o_a FROM t ORDER BY id") == "1|1\n2|")

@@ -49,6 +49,8 @@ extension EntityInference {
                 added.append(key)
                 added[added.count - 1].name = names.name(wanted: key.name)
                 added[added.count - 1].column = added[added.count - 1].name
+            } else {
+                leftOut.append(key.name)
             }
         }
         var read = columns.compactMap(\.self)

@@ -22,7 +22,7 @@ struct GrownArray {
 
     /// - Returns: nil where the records are not the elements of one array, at the top or in an object there.
     init?(of shape: SourceShape) {
-        guard shape.layout == .stream, shape.paths.count == 1, shape.fault == nil, shape.headers == nil,
+        guard shape.layout == .stream, shape.paths.count == 1, shape.fault == nil,
             let path = try? RecordPath(shape.paths[0])
         else { return nil }
         let closings: [String]

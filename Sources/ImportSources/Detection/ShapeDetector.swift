@@ -192,7 +192,7 @@ package struct ShapeDetector {
 
     /// Where an object is in place of the array of those that other sources have, as XML's one element is written.
     private func one(of path: RecordPath) -> RecordPath? {
-        guard path.steps.last == .anyElement, case .key? = path.steps.dropLast().last, let value = object,
+        guard path.steps.last == .anyElement, path.steps.dropLast().last != .anyElement, let value = object,
             let found = values(at: path.steps.dropLast(), in: value), found.count == 1,
             tape.tokens[found[0]].kind == .object
         else { return nil }

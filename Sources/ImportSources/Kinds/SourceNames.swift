@@ -21,7 +21,7 @@ package enum SourceNames {
     /// What files are called behind their own name.
     private static let extensions: Set = [
         "gz", "zst", "xz", "bz2", "zip", "tar", "tgz", "tbz2", "txz", "json", "ndjson", "jsonl", "jsons", "json-seq",
-        "ldjson", "geojson", "geojsonl", "geojsons", "topojson", "har", "jsonc", "js", "bom", "min",
+        "ldjson", "geojson", "geojsonl", "geojsons", "topojson", "har", "jsonc", "js", "bom", "min", "log", "txt",
     ]
 
     /// A file's name without its folders and without the extensions of JSON and of compression.

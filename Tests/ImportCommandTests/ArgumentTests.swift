@@ -256,7 +256,8 @@ struct ArgumentTests {
         let commands = [
             "import", "resume", "status", "sources", "split", "infer", "model", "fetch", "query", "memory", "rejects",
             "retry",
-            "explain", "verify", "watch", "serve", "migrate", "work", "diff", "patch", "undo", "merge", "conflicts", "resolve",
+            "explain", "verify", "watch", "serve", "migrate", "work", "diff", "patch", "undo", "merge", "conflicts",
+            "resolve",
             "mirror",
             "strip",
         ]

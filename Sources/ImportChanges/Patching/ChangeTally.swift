@@ -4,7 +4,6 @@ import ImportModel
 /// What changes come to, as far as can be said before any is made.
 struct ChangeTally {
     private var entities: [String: ImportReport.Counts] = [:]
-    private var total = ImportReport.Counts()
     private var deleted: Int64 = 0
     private var conflicts: Int64 = 0
     private var list: [PatchConflict] = []
@@ -27,7 +26,6 @@ struct ChangeTally {
         case .done(.unchanged): counts.unchanged = 1
         case .done(.ignored): counts.ignored = 1
         }
-        total.add(counts)
         entities[entity, default: ImportReport.Counts()].add(counts)
     }
 
@@ -37,20 +35,10 @@ struct ChangeTally {
     }
 
     func report(_ source: String) -> ImportReport {
-        ImportReport(
-            state: .failed,
-            job: 0,
-            recordsRead: total.recordsRead,
-            inserted: total.inserted,
-            updated: total.updated,
-            unchanged: total.unchanged,
-            ignored: total.ignored,
-            rejected: total.rejected,
-            entities: entities,
-            sources: [source],
-            deleted: deleted,
-            conflicts: conflicts,
-            conflictList: list
-        )
+        var report = ImportReport(state: .failed, job: 0, entities: entities, sources: [source])
+        report.deleted = deleted
+        report.conflicts = conflicts
+        report.conflictList = list
+        return report
     }
 }

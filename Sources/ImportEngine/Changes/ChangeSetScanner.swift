@@ -241,19 +241,10 @@ package struct ChangeSetScanner {
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
             index += 2
         case UInt8(ascii: "u"):
-            guard index + 6 <= bytes.count, (index + 2..<index + 6).allSatisfy({ Self.isHexadecimal(bytes[$0]) })
+            guard index + 6 <= bytes.count, (index + 2..<index + 6).allSatisfy({ hexadecimalDigit(bytes[$0]) != nil })
             else { throw error("\\u needs four hexadecimal digits") }
             index += 6
         default: throw error("an unknown escape")
-        }
-    }
-
-    private static func isHexadecimal(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
         }
     }
 }

@@ -82,27 +82,19 @@ public struct MergeConflict: Sendable, Hashable {
     public var toTheirs: ObjectChange?
 
     package init(
-        number: Int64 = 1,
         kind: Kind,
         entity: String,
         identifier: ObjectReference,
         base: [Property]? = nil,
         ours: [Property]? = nil,
-        theirs: [Property]? = nil,
-        take: Take? = nil,
-        toBase: ObjectChange? = nil,
-        toTheirs: ObjectChange? = nil
+        theirs: [Property]? = nil
     ) {
-        self.number = number
         self.kind = kind
         self.entity = entity
         self.identifier = identifier
         self.base = base
         self.ours = ours
         self.theirs = theirs
-        self.take = take
-        self.toBase = toBase
-        self.toTheirs = toTheirs
     }
 
     /// The change to ours that resolves the conflict; nil while it is open.

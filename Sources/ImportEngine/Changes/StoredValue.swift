@@ -104,17 +104,10 @@ extension StoredValue: Codable {
             var container = encoder.container(keyedBy: Escape.self)
             try container.encode(text, forKey: key)
         }
-        var container: any SingleValueEncodingContainer { encoder.singleValueContainer() }
         switch self {
-        case .null:
-            var single = container
-            try single.encodeNil()
-        case .integer(let number):
-            var single = container
-            try single.encode(number)
-        case .text(let text):
-            var single = container
-            try single.encode(text)
+        case .null: try Int64?.none.encode(to: encoder)
+        case .integer(let number): try number.encode(to: encoder)
+        case .text(let text): try text.encode(to: encoder)
         case .real(let number): try escape(.real, Self.digits(number))
         case .blob(let bytes): try escape(.blob, Data(bytes).base64EncodedString())
         case .textBytes(let bytes): try escape(.textBytes, Data(bytes).base64EncodedString())

@@ -30,15 +30,12 @@ package struct StoredValueReader: Sendable {
                 bits: given.bits
             )
         }
-        canonical = attribute.map { given in
-            AttributeDescription(
-                name: given.name,
-                type: given.type,
-                isOptional: true,
-                formats: given.type == .date ? [] : given.formats,
-                storage: given.storage,
-                bits: given.bits
-            )
+        canonical = lenient.map { given in
+            var canonical = given
+            if given.type == .date { canonical.formats = [] }
+            canonical.timeZone = nil
+            canonical.isWallClock = false
+            return canonical
         }
     }
 

@@ -45,7 +45,7 @@ package struct StoredValueWriter: Sendable {
         case .boolean where number == 0 || number == 1:
             output.append(contentsOf: (number == 1 ? "true" : "false").utf8)
             return
-        case .bitfield where UInt64(bitPattern: number) & ~Self.mask(of: attribute) == 0:
+        case .bitfield where UInt64(bitPattern: number) & ~attribute.bitMask == 0:
             output.append(contentsOf: attribute.flags(of: number).serialized().utf8)
             return
         case .date:
@@ -107,10 +107,6 @@ package struct StoredValueWriter: Sendable {
         output.append(contentsOf: "{\"\(escape.rawValue)\":".utf8)
         appendString(text, to: &output)
         output.append(UInt8(ascii: "}"))
-    }
-
-    private static func mask(of attribute: AttributeDescription) -> UInt64 {
-        attribute.bits.filter { (0...63).contains($0.position) }.reduce(0) { $0 | 1 << UInt64($1.position) }
     }
 
     /// True if a number of these digits would be stored as this text.

@@ -55,12 +55,11 @@ package final class ChunkDecoder {
         self.graph = graph.map { GraphDecoder(plan: $0, options: options) }
         fastGraph = graph.flatMap { FastGraphDecoder($0, options: options) }
         laysOutGraph = fastGraph != nil && layouts != nil
-        let maxDepth = options.maxDepth
         reader = ChunkReader(options)
         self.columns = columns.contains { $0 != nil } ? columns : []
         self.entities = entities
         self.layouts = layouts
-        self.maxDepth = maxDepth
+        maxDepth = options.maxDepth
         var decoders: [RecordDecoder] = []
         places = plans.map { plans in
             plans.map { plan in
@@ -249,34 +248,19 @@ package final class ChunkDecoder {
     ///
     /// - Returns: whether all rows may.
     private func open(_ layout: inout DatabaseImage?, records: Int, in chunk: SealedChunk) -> Bool {
-        if let fastGraph { return open(&layout, for: fastGraph, records: records, in: chunk) }
-        guard let layouts, records >= fewestLaidOut(of: chunk), decoders.contains(where: \.plan.laysOutRows) else {
+        let laidOut = fastGraph?.tables ?? decoders.filter(\.plan.laysOutRows).map(\.plan.index)
+        guard let layouts, records >= fewestLaidOut(of: chunk),
+            fastGraph == nil ? !laidOut.isEmpty : laysOutGraph && retried == nil
+        else {
             layout = nil
             return false
         }
         let opened = layout ?? DatabaseImage(layouts)
         layout = opened
         opened.reserve((reader.range.upperBound - reader.offset) / (chunk.entry.records - reader.line) * records)
-        for decoder in decoders where decoder.plan.laysOutRows { opened.open(decoder.plan.index) }
-        return decoders.allSatisfy(\.plan.laysOutRows)
-    }
-
-    /// The same for entities that relate to one another: their records' own rows have cells in any case.
-    private func open(
-        _ layout: inout DatabaseImage?,
-        for graph: borrowing FastGraphDecoder,
-        records: Int,
-        in chunk: SealedChunk
-    ) -> Bool {
-        guard laysOutGraph, retried == nil, let layouts, records >= fewestLaidOut(of: chunk) else {
-            layout = nil
-            return false
-        }
-        let opened = layout ?? DatabaseImage(layouts)
-        layout = opened
-        opened.reserve((reader.range.upperBound - reader.offset) / (chunk.entry.records - reader.line) * records)
-        for table in graph.tables { opened.open(table) }
-        return false
+        for table in laidOut { opened.open(table) }
+        // Where entities relate to one another, the records' own rows have cells in any case.
+        return fastGraph == nil && decoders.allSatisfy(\.plan.laysOutRows)
     }
 
     /// A batch with a layout is committed by itself, so a chunk that shares its file has one only if it has many rows.

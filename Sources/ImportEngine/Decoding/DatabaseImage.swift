@@ -103,8 +103,8 @@ private struct ImagePages {
         /// Of that page: its cells, and where their content begins.
         var cells = 0
         var content = DatabaseImage.pageSize
-        /// The leaves that are full, with the row id of the last row in each.
-        var leaves: [(page: Int, last: Int64)] = []
+        /// How many leaves are full.
+        var leaves = 0
     }
 
     private static let leafHeader = 8
@@ -114,16 +114,12 @@ private struct ImagePages {
     /// A longer record would need overflow pages.
     private static let longestRecord = DatabaseImage.pageSize - 35
 
-    /// A tree's beginnings at the mark: what is behind them in its pages is written over.
-    private struct Marked {
-        var isOpen = false
-        var (rows, page, cells, content, leaves) = (0, 0, 0, 0, 0)
-        var last: Int64 = 0
-    }
-
     let trees: UnsafeMutablePointer<Tree>
     private let treeCount: Int
-    private let marked: UnsafeMutablePointer<Marked>
+    /// The leaves of each that are full, with the row id of the last row in each.
+    private let leaves: UnsafeMutablePointer<[(page: Int, last: Int64)]>
+    /// The trees at the mark: what is behind them in their pages is written over.
+    private let marked: UnsafeMutablePointer<Tree>
     private var markedCount = 0
     /// The values of the row at hand.
     private let fields: UnsafeMutablePointer<SQLiteRecordValue>
@@ -138,7 +134,9 @@ private struct ImagePages {
         trees = .allocate(capacity: treeCount)
         for entity in 0..<treeCount { (trees + entity).initialize(to: Tree(page: 1 + entity)) }
         marked = .allocate(capacity: treeCount)
-        marked.initialize(repeating: Marked(), count: treeCount)
+        marked.initialize(from: trees, count: treeCount)
+        leaves = .allocate(capacity: treeCount)
+        leaves.initialize(repeating: [], count: treeCount)
         fields = .allocate(capacity: schema.tables.reduce(1) { max($0, $1.width) })
         count = 1 + treeCount
         capacity = count
@@ -152,7 +150,8 @@ private struct ImagePages {
     }
 
     func deallocate() {
-        trees.deinitialize(count: treeCount)
+        leaves.deinitialize(count: treeCount)
+        leaves.deallocate()
         trees.deallocate()
         marked.deallocate()
         fields.deallocate()
@@ -165,7 +164,10 @@ private struct ImagePages {
 
     mutating func reset() {
         count = 1 + treeCount
-        for entity in 0..<treeCount { trees[entity] = Tree(page: 1 + entity) }
+        for entity in 0..<treeCount {
+            trees[entity] = Tree(page: 1 + entity)
+            leaves[entity].removeAll(keepingCapacity: true)
+        }
     }
 
     /// The pages up to the limit are allocated at once: those that are never written to take no memory, and an image that
@@ -191,31 +193,14 @@ private struct ImagePages {
 
     mutating func mark() {
         markedCount = count
-        for entity in 0..<treeCount {
-            let tree = trees + entity
-            marked[entity].isOpen = tree.pointee.isOpen
-            marked[entity].rows = tree.pointee.rows
-            marked[entity].last = tree.pointee.last
-            marked[entity].page = tree.pointee.page
-            marked[entity].cells = tree.pointee.cells
-            marked[entity].content = tree.pointee.content
-            marked[entity].leaves = tree.pointee.leaves.count
-        }
+        marked.update(from: trees, count: treeCount)
     }
 
     /// A root that has become a leaf of its own since is one again: its page still has what it had.
     mutating func goBack() {
         count = markedCount
-        for entity in 0..<treeCount {
-            let (tree, marked) = (trees + entity, marked[entity])
-            tree.pointee.isOpen = marked.isOpen
-            tree.pointee.rows = marked.rows
-            tree.pointee.last = marked.last
-            tree.pointee.page = marked.page
-            tree.pointee.cells = marked.cells
-            tree.pointee.content = marked.content
-            tree.pointee.leaves.removeLast(tree.pointee.leaves.count - marked.leaves)
-        }
+        trees.update(from: marked, count: treeCount)
+        for entity in 0..<treeCount { leaves[entity].removeLast(leaves[entity].count - trees[entity].leaves) }
     }
 
     // MARK: Rows
@@ -377,7 +362,7 @@ private struct ImagePages {
     private mutating func addLeaf(_ entity: Int) -> Bool {
         var tree = trees[entity]
         // A leaf that was the root becomes a page of its own.
-        guard tree.leaves.count < Self.mostLeaves, count + 2 <= limit else { return false }
+        guard tree.leaves < Self.mostLeaves, count + 2 <= limit else { return false }
         writeHeader(0x0D, cells: tree.cells, content: tree.content, of: tree.page)
         if tree.page == 1 + entity {
             // The root is to be above it.
@@ -385,7 +370,8 @@ private struct ImagePages {
             (memory + tree.page * DatabaseImage.pageSize)
                 .copyMemory(from: memory + (1 + entity) * DatabaseImage.pageSize, byteCount: DatabaseImage.pageSize)
         }
-        tree.leaves.append((tree.page, tree.last))
+        leaves[entity].append((tree.page, tree.last))
+        tree.leaves += 1
         tree.page = addPage()
         tree.cells = 0
         tree.content = DatabaseImage.pageSize
@@ -397,15 +383,16 @@ private struct ImagePages {
         for entity in 0..<treeCount {
             let tree = trees[entity]
             writeHeader(0x0D, cells: tree.cells, content: tree.content, of: tree.page)
-            if !tree.leaves.isEmpty { writeRoot(1 + entity, above: tree) }
+            if tree.leaves > 0 { writeRoot(entity, above: tree) }
         }
         Self.put(UInt64(count), size: 4, at: memory + 28)
     }
 
-    private func writeRoot(_ page: Int, above tree: Tree) {
+    private func writeRoot(_ entity: Int, above tree: Tree) {
+        let page = 1 + entity
         let start = memory + page * DatabaseImage.pageSize
         var content = DatabaseImage.pageSize
-        for (index, leaf) in tree.leaves.enumerated() {
+        for (index, leaf) in leaves[entity].enumerated() {
             content -= 4 + Varint.size(UInt64(bitPattern: leaf.last))
             var place = start + content
             Self.put(UInt64(leaf.page + 1), size: 4, at: place)
@@ -413,7 +400,7 @@ private struct ImagePages {
             Varint.put(UInt64(bitPattern: leaf.last), at: &place)
             Self.put(UInt64(content), size: 2, at: start + Self.interiorHeader + 2 * index)
         }
-        writeHeader(0x05, cells: tree.leaves.count, content: content, of: page)
+        writeHeader(0x05, cells: tree.leaves, content: content, of: page)
         // The last leaf is the right-most child.
         Self.put(UInt64(tree.page + 1), size: 4, at: start + 8)
     }

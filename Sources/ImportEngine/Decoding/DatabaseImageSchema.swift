@@ -22,7 +22,7 @@ package final class DatabaseImageSchema {
     /// The database's header, and the table of the tables.
     let firstPage: [UInt8]
     /// The texts of defaults, by entity.
-    private let defaultBytes: [UnsafeMutableBufferPointer<UInt8>]
+    private let defaultBytes: [UnsafeBufferPointer<UInt8>]
 
     /// - Parameters:
     ///   - plans: the job's entities, in their order.
@@ -33,11 +33,7 @@ package final class DatabaseImageSchema {
         let rowIDColumns = plans.map { keyed.contains($0.index) ? $0.identifier.first ?? -1 : -1 }
         guard let page = Self.firstPage(plans, rowIDColumns) else { return nil }
         firstPage = page
-        defaultBytes = plans.map { plan in
-            let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: plan.defaultBytes.count)
-            _ = bytes.initialize(from: plan.defaultBytes)
-            return bytes
-        }
+        defaultBytes = plans.map { .copy(of: $0.defaultBytes) }
         tables = zip(zip(plans, rowIDColumns), defaultBytes).map { plan, bytes in
             let (plan, rowIDColumn) = plan
             let width = plan.attributes.count
@@ -46,8 +42,7 @@ package final class DatabaseImageSchema {
             let values = RowValues(
                 cells: UnsafeBufferPointer(start: nil, count: 0),
                 chunk: UnsafeBufferPointer(start: nil, count: 0),
-                own: UnsafeBufferPointer(bytes),
-                defaults: UnsafeBufferPointer(bytes)
+                own: bytes
             )
             var takesDefaults = true
             for (place, attribute) in plan.entity.attributes.enumerated() {

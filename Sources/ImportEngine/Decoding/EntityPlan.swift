@@ -190,12 +190,10 @@ package final class EntityPlan {
         trie = KeyPathTrie(keys)
         let columns = keys.compactMap { $0.keys.first.flatMap(RowColumns.index) }
         columnNodes = trie.nodes(ofColumns: (0..<(columns.max() ?? -1) + 1).map(RowColumns.name))
-        let attributes = UnsafeMutableBufferPointer<Attribute>.allocate(capacity: entity.attributes.count)
-        for (place, attribute) in entity.attributes.enumerated() {
-            let element = Attribute(attribute, slots: slots[place], coercions[place])
-            attributes.initializeElement(at: place, to: element)
-        }
-        self.attributes = UnsafeBufferPointer(attributes)
+        let coercions = coercions
+        attributes = .copy(
+            of: entity.attributes.enumerated().map { Attribute($1, slots: slots[$0], coercions[$0]) }
+        )
     }
 
     deinit {

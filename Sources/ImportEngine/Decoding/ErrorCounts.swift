@@ -72,32 +72,24 @@ package struct ErrorCounts {
 
     /// Counts an error of record `ordinal`.
     package mutating func add(_ error: RecordError, ordinal: Int64) {
-        let key = Key(error)
-        guard let place = places[key] else {
-            places[key] = groups.count
-            groups.append(Group(key: key, count: 1, firstOrdinal: ordinal, firstByteOffset: error.byteOffset))
-            return
-        }
-        groups[place].count += 1
-        if ordinal < groups[place].firstOrdinal {
-            groups[place].firstOrdinal = ordinal
-            groups[place].firstByteOffset = error.byteOffset
-        }
+        add(Group(key: Key(error), count: 1, firstOrdinal: ordinal, firstByteOffset: error.byteOffset))
     }
 
     /// Adds what was counted elsewhere.
     package mutating func add(_ other: ErrorCounts) {
-        for group in other.groups {
-            guard let place = places[group.key] else {
-                places[group.key] = groups.count
-                groups.append(group)
-                continue
-            }
-            groups[place].count += group.count
-            guard group.firstOrdinal < groups[place].firstOrdinal else { continue }
-            groups[place].firstOrdinal = group.firstOrdinal
-            groups[place].firstByteOffset = group.firstByteOffset
+        for group in other.groups { add(group) }
+    }
+
+    private mutating func add(_ group: Group) {
+        guard let place = places[group.key] else {
+            places[group.key] = groups.count
+            groups.append(group)
+            return
         }
+        groups[place].count += group.count
+        guard group.firstOrdinal < groups[place].firstOrdinal else { return }
+        groups[place].firstOrdinal = group.firstOrdinal
+        groups[place].firstByteOffset = group.firstByteOffset
     }
 
     /// The groups in the source order of their first errors; those of one record as they were added.

@@ -28,8 +28,8 @@ package final class KeyPathTrie {
     ///
     /// Valid for as long as the tree is.
     package struct Nodes {
-        fileprivate let nodes: UnsafeMutableBufferPointer<Node>
-        fileprivate let keys: UnsafeMutableBufferPointer<UInt8>
+        fileprivate let nodes: UnsafeBufferPointer<Node>
+        fileprivate let keys: UnsafeBufferPointer<UInt8>
 
         /// The slot of a node; -1 where it only leads further.
         @inline(__always)
@@ -83,7 +83,7 @@ package final class KeyPathTrie {
     /// How many nodes there are.
     package let count: Int
     package let nodes: Nodes
-    private let tables: UnsafeMutableBufferPointer<Int32>
+    private let tables: UnsafeBufferPointer<Int32>
     /// The path of each node in words, for errors and the ledger.
     private let paths: [String]
 
@@ -206,15 +206,5 @@ package final class KeyPathTrie {
             }
             return table
         }
-    }
-}
-
-extension UnsafeMutableBufferPointer {
-    /// Memory of its own with these elements.
-    fileprivate static func copy(of elements: [Element]) -> Self {
-        // Never without an address.
-        let memory = Self.allocate(capacity: Swift.max(1, elements.count))
-        _ = memory.initialize(from: elements)
-        return Self(rebasing: memory[..<elements.count])
     }
 }

@@ -71,13 +71,7 @@ extension RecordDecoder {
     /// The keys of a record, as `RecordKeys` has them.
     package func recordKey(_ input: Input) -> String? {
         RecordKeys.text(
-            of: (0..<input.keys).map { level in
-                let token = input.tokens[2 * level + 1].json(in: input.line)
-                guard token.hasEscapes else { return String(decoding: token.bytes.buffer, as: UTF8.self) }
-                var key: [UInt8] = []
-                _ = JSONUnescaper.append(token.bytes, to: &key)
-                return String(decoding: key, as: UTF8.self)
-            }
+            of: (0..<input.keys).map { input.tokens[2 * $0 + 1].json(in: input.line).text }
         )
     }
 }

@@ -125,15 +125,7 @@ extension RecordDecoder {
         in node: Int,
         input: Input
     ) {
-        var text: [UInt8] = []
-        let token = input.tokens[key].json(in: input.line)
-        if token.hasEscapes {
-            _ = JSONUnescaper.append(token.bytes, to: &text)
-        } else {
-            text += token.bytes.buffer
-        }
-        let name = String(decoding: text.prefix(200), as: UTF8.self)
-        let own = AttributePath(keys: [name]).description
+        let own = input.path(ofKey: key)
         let path = node == 0 ? own : trie.path(node) + (own.hasPrefix("[") ? own : "." + own)
         changes.append((.unknownKey, path, node))
     }

@@ -21,7 +21,7 @@ extension RecordDecoder {
             return
         }
         if !changes.isEmpty { countChanges(&batch) }
-        if noteCount > 0 { countNotes() }
+        for index in 0..<noteCount { scratch.count(scratch.notes[index]) }
         if !insertErrors.isEmpty {
             batch.keep(reject(input, errors: errors + insertErrors, nulled: nulledNames))
         } else if !errors.isEmpty {
@@ -128,8 +128,7 @@ extension RecordDecoder {
             let values = RowValues(
                 cells: UnsafeBufferPointer(rebasing: cells[..<count]),
                 chunk: input.chunk,
-                own: own,
-                defaults: UnsafeBufferPointer(start: nil, count: 0)
+                own: own
             )
             return layout.append(values, presence: presence, entity: plan.index)
         }
@@ -166,18 +165,5 @@ extension RecordDecoder {
 
     private func countChanges(_ batch: inout RowBatch) {
         for change in changes { batch.ledger.add(change.kind, entity: plan.index, attribute: change.attribute) }
-    }
-
-    @inline(__always)
-    private func countNotes() {
-        let (notes, counts) = (scratch.notes, scratch.noteCounts)
-        for index in 0..<noteCount {
-            let first = Int(notes[index].attribute) &* CoercionNotes.count
-            var bits = notes[index].notes.rawValue
-            while bits != 0 {
-                counts[first &+ bits.trailingZeroBitCount] &+= 1
-                bits &= bits &- 1
-            }
-        }
     }
 }

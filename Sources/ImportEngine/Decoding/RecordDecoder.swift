@@ -57,6 +57,12 @@ package struct RecordDecoder {
             return nested
         }
 
+        /// The path of a key within its object, of which a long one has the first bytes.
+        func path(ofKey key: Int) -> String {
+            let name = tokens[key].json(in: line).text.utf8.prefix(200)
+            return AttributePath(keys: [String(decoding: name, as: UTF8.self)]).description
+        }
+
         /// True if a token may be an object of Extended JSON: its first key begins with `$`, or with an escape.
         @inline(__always)
         func mayBeExtended(_ token: Int) -> Bool {

@@ -237,6 +237,12 @@ import ImportSources
         row.firstCell + (0..<attribute).count { isPresent($0, in: row) }
     }
 
+    /// The rows of a record: its own, then those of nested objects.
+    package func rows(of record: Int) -> Range<Int> {
+        let next = record + 1
+        return graph.records[record].row..<(next < graph.records.count ? graph.records[next].row : rows.count)
+    }
+
     /// Makes room for this many rows at once, within bounds: arrays that grow leave holes in memory that are as large.
     package mutating func reserve(rows count: Int, attributes: Int) {
         rows.reserveCapacity(min(count, 1 << 16))

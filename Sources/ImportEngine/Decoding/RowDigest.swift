@@ -84,8 +84,7 @@ final class RowDigester {
         chunk: UnsafeBufferPointer<UInt8>,
         own: UnsafeBufferPointer<UInt8>
     ) -> RowDigest {
-        let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-        let values = RowValues(cells: cells, chunk: chunk, own: own, defaults: none)
+        let values = RowValues(cells: cells, chunk: chunk, own: own)
         let size = RowDigestInput.size(of: key) + RowDigestInput.size(of: cells) + 8 * presence.count + 16
         scratch.pointee.begin(reserving: size)
         scratch.pointee.append(UInt64(truncatingIfNeeded: entity))

@@ -9,7 +9,7 @@
         cells: UnsafeBufferPointer<Cell>,
         chunk: UnsafeBufferPointer<UInt8>,
         own: UnsafeBufferPointer<UInt8>,
-        defaults: UnsafeBufferPointer<UInt8>
+        defaults: UnsafeBufferPointer<UInt8> = UnsafeBufferPointer(start: nil, count: 0)
     ) {
         (self.cells, self.chunk, self.own, self.defaults) = (cells, chunk, own, defaults)
     }

@@ -97,7 +97,7 @@ public struct EntityChanges: Sendable, Hashable {
 
     package mutating func update(_ rowID: Int64) {
         updated += 1
-        Self.extend(&updatedRanges, with: rowID)
+        Self.append(rowID...rowID, to: &updatedRanges)
     }
 
     /// Notes that an object has changed by what other objects say: no record of its own is counted.
@@ -108,7 +108,7 @@ public struct EntityChanges: Sendable, Hashable {
 
     package mutating func delete(_ rowID: Int64) {
         deleted += 1
-        Self.extend(&deletedRanges, with: rowID)
+        Self.append(rowID...rowID, to: &deletedRanges)
     }
 
     /// How many ranges it has.
@@ -155,11 +155,6 @@ public struct EntityChanges: Sendable, Hashable {
     package var recordsRead: Int64 {
         let (inserted, updated, _) = records
         return [updated, unchanged, ignored, rejected].reduce(inserted) { $0.addingClamped($1) }
-    }
-
-    @inline(__always)
-    private static func extend(_ ranges: inout [ClosedRange<Int64>], with rowID: Int64) {
-        append(rowID...rowID, to: &ranges)
     }
 
     @inline(__always)

@@ -128,62 +128,19 @@ public struct ImportReport: Sendable, Hashable, Codable {
     /// The first 1,000 of these conflicts; nil if the job is not a patch or an undo.
     public var conflictList: [PatchConflict]?
 
-    package init(
-        state: State,
-        job: Int64,
-        recordsRead: Int64,
-        inserted: Int64,
-        updated: Int64,
-        unchanged: Int64,
-        ignored: Int64,
-        rejected: Int64,
-        repaired: Int64 = 0,
-        chunks: Int = 0,
-        chunksDone: Int = 0,
-        bytes: Int64 = 0,
-        seconds: Double = 0,
-        entities: [String: Counts],
-        ledger: [String: [String: [String: Int64]]] = [:],
-        unresolved: [String: Int64]? = nil,
-        errors: [ErrorGroup] = [],
-        sources: [String],
-        message: String? = nil,
-        undoes: Int64? = nil,
-        undoneBy: Int64? = nil,
-        deleted: Int64? = nil,
-        withheld: Int64? = nil,
-        withheldReason: WithheldReason? = nil,
-        deletedList: [MirroredObject]? = nil,
-        conflicts: Int64? = nil,
-        conflictList: [PatchConflict]? = nil
-    ) {
+    /// A report whose counts are those of its entities together.
+    package init(state: State, job: Int64, entities: [String: Counts], sources: [String]) {
+        let total = entities.values.reduce(into: Counts()) { $0.add($1) }
         self.state = state
         self.job = job
-        self.recordsRead = recordsRead
-        self.inserted = inserted
-        self.updated = updated
-        self.unchanged = unchanged
-        self.ignored = ignored
-        self.rejected = rejected
-        self.repaired = repaired
-        self.chunks = chunks
-        self.chunksDone = chunksDone
-        self.bytes = bytes
-        self.seconds = seconds
+        recordsRead = total.recordsRead
+        inserted = total.inserted
+        updated = total.updated
+        unchanged = total.unchanged
+        ignored = total.ignored
+        rejected = total.rejected
         self.entities = entities
-        self.ledger = ledger
-        self.unresolved = unresolved
-        self.errors = errors
         self.sources = sources
-        self.message = message
-        self.undoes = undoes
-        self.undoneBy = undoneBy
-        self.deleted = deleted
-        self.withheld = withheld
-        self.withheldReason = withheldReason
-        self.deletedList = deletedList
-        self.conflicts = conflicts
-        self.conflictList = conflictList
     }
 
     /// True if the job is finished but has accepted no record, or none of a record path.
@@ -228,30 +185,17 @@ extension ImportReport {
         unresolved: [String: Int64]?,
         errors: [ErrorGroup]
     ) {
-        let total = entities.values.reduce(into: Counts()) { $0.add($1) }
+        self.init(state: state, job: job.id, entities: entities, sources: job.sources.map(\.description.name))
+        self.repaired = repaired
+        self.chunks = chunks
+        self.chunksDone = chunksDone
+        self.bytes = bytes
+        self.seconds = seconds
+        self.ledger = ledger
+        self.unresolved = unresolved
+        self.errors = errors
         let tookNothing =
-            job.change == nil && state == .finished && total.recordsRead > 0 && total.rejected == total.recordsRead
-            && repaired == 0
-        self.init(
-            state: state,
-            job: job.id,
-            recordsRead: total.recordsRead,
-            inserted: total.inserted,
-            updated: total.updated,
-            unchanged: total.unchanged,
-            ignored: total.ignored,
-            rejected: total.rejected,
-            repaired: repaired,
-            chunks: chunks,
-            chunksDone: chunksDone,
-            bytes: bytes,
-            seconds: seconds,
-            entities: entities,
-            ledger: ledger,
-            unresolved: unresolved,
-            errors: errors,
-            sources: job.sources.map(\.description.name),
-            message: job.message ?? (tookNothing ? Self.allRejected : nil)
-        )
+            job.change == nil && state == .finished && recordsRead > 0 && rejected == recordsRead && repaired == 0
+        message = job.message ?? (tookNothing ? Self.allRejected : nil)
     }
 }

@@ -84,15 +84,19 @@ extension LEB128Buffer {
         for change in changes where !change.isEmpty {
             append(UInt64(change.position))
             for count in [change.unchanged, change.ignored, change.rejected] { appendSigned(count) }
-            append(change.inserted, change.insertedRanges)
-            append(change.updated, change.updatedRanges)
-            append(change.deleted, change.deletedRanges)
+            for (count, ranges) in [
+                (change.inserted, change.insertedRanges), (change.updated, change.updatedRanges),
+                (change.deleted, change.deletedRanges),
+            ] {
+                appendSigned(count)
+                append(UInt64(ranges.count))
+                append(ranges)
+            }
         }
     }
 
-    private mutating func append(_ count: Int64, _ ranges: [ClosedRange<Int64>]) {
-        appendSigned(count)
-        append(UInt64(ranges.count))
+    /// Appends ranges, each by how far it is from the one before.
+    package mutating func append(_ ranges: [ClosedRange<Int64>]) {
         var last: Int64 = 0
         for range in ranges {
             appendSigned(range.lowerBound &- last)

@@ -15,16 +15,9 @@ package struct EncodedKey: Hashable {
 
     /// - Parameter input: the record whose chunk texts may be in.
     package init(_ cells: some Sequence<Cell>, _ own: [UInt8], _ input: RecordDecoder.Input) {
-        for cell in cells {
-            switch cell.tag {
-            case .null: append(.null, 0)
-            case .integer, .real: append(cell.tag, cell.payload)
-            case .chunkText: append(.batchText, input.chunk[cell.textOffset..<cell.textOffset + cell.textLength])
-            case .batchText, .generatedText:
-                append(.batchText, own[cell.textOffset..<cell.textOffset + cell.textLength])
-            case .batchBlob, .generatedBlob:
-                append(.batchBlob, own[cell.textOffset..<cell.textOffset + cell.textLength])
-            }
+        self = own.withUnsafeBufferPointer { own in
+            let none = UnsafeBufferPointer<Cell>(start: nil, count: 0)
+            return EncodedKey(cells, RowValues(cells: none, chunk: input.chunk, own: own))
         }
     }
 

@@ -21,9 +21,7 @@ extension FastGraphDecoder {
         guard let child = take(value, input, relationship.destination, owner(accepted, relationship, 0), &batch),
             let reference = node.references.first(where: { $0.owner == relationship.owner })
         else { return false }
-        let row = batch.rows[accepted.row]
-        var cell = row.firstCell
-        for attribute in 0..<reference.range.lowerBound where batch.isPresent(attribute, in: row) { cell += 1 }
+        let cell = batch.cell(of: reference.range.lowerBound, in: batch.rows[accepted.row])
         for offset in 0..<reference.range.count { batch.cells[cell + offset] = batch.cells[child.keyCell + offset] }
         return true
     }

@@ -86,14 +86,9 @@ extension FastGraphDecoder {
         }
         let isTaken = batch.bytes.withUnsafeBufferPointer { own in
             batch.cells.withUnsafeBufferPointer { cells in
-                let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-                let own = RowValues(
-                    cells: UnsafeBufferPointer(rebasing: cells[row.firstCell...]),
-                    chunk: input.chunk,
-                    own: own,
-                    defaults: none
-                )
-                return layout.append(own, presence: presence, entity: row.entity)
+                let cells = UnsafeBufferPointer(rebasing: cells[row.firstCell...])
+                let values = RowValues(cells: cells, chunk: input.chunk, own: own)
+                return layout.append(values, presence: presence, entity: row.entity)
             }
         }
         guard isTaken else { return }
@@ -116,8 +111,7 @@ extension FastGraphDecoder {
         _ layout: DatabaseImage
     ) -> Bool {
         batch.bytes.withUnsafeBufferPointer { own in
-            let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-            let values = RowValues(cells: UnsafeBufferPointer(cells), chunk: input.chunk, own: own, defaults: none)
+            let values = RowValues(cells: UnsafeBufferPointer(cells), chunk: input.chunk, own: own)
             return layout.append(values, presence: presence, entity: table)
         }
     }
@@ -218,9 +212,7 @@ extension FastGraphDecoder {
     /// The cell of an attribute of a row; nil where its record does not mention it.
     package func cell(of attribute: Int, _ row: RowBatch.Row, _ batch: borrowing RowBatch) -> Cell? {
         guard batch.isPresent(attribute, in: row) else { return nil }
-        var next = row.firstCell
-        for other in 0..<attribute where batch.isPresent(other, in: row) { next += 1 }
-        return batch.cells[next]
+        return batch.cells[batch.cell(of: attribute, in: row)]
     }
 
     /// The cell of a scalar that names an object, where that takes no more than a look.

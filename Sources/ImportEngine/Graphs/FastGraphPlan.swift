@@ -32,11 +32,11 @@ package final class FastGraphPlan {
         fileprivate init(_ node: GraphPlan.Node, _ layout: ModelLayout, isNested: Bool) {
             index = node.plan.index
             width = node.plan.attributes.count
-            identifier = .made(of: node.plan.identifier)
+            identifier = .copy(of: node.plan.identifier)
             elementSlot = node.plan.elementSlot
             onConflict = node.plan.onConflict
             let relationships = node.relationships.map { Relationship($0, layout) }
-            self.relationships = .made(of: relationships)
+            self.relationships = .copy(of: relationships)
             isLaidOut =
                 node.plan.identifier.isEmpty && relationships.allSatisfy { $0.side == .other && $0.isPositional }
             let types = node.plan.identifier.map { node.plan.attributes[$0].type }
@@ -45,7 +45,7 @@ package final class FastGraphPlan {
             isLeaf =
                 !types.isEmpty && node.rows.references.isEmpty && relationships.allSatisfy(\.slots.isEmpty)
             let references = node.rows.references.sorted { $0.value.lowerBound < $1.value.lowerBound }
-            self.references = .made(
+            self.references = .copy(
                 of: references.map { owner, range in
                     Reference(
                         owner: owner,
@@ -116,7 +116,7 @@ package final class FastGraphPlan {
             onConflict = description.onConflict
             let least = description.minimumCount ?? 0
             counts = least...max(least, description.maximumCount ?? Int.max)
-            slots = .made(of: relationship.sources.map(\.slot))
+            slots = .copy(of: relationship.sources.map(\.slot))
             linkTable = LinkTable.index(of: relationship.index, layout)
             hasPosition = LinkTable(relationship.index, layout)?.position != nil
             named = relationship.named.count == 1 && relationship.namesIdentifier ? relationship.named[0] : -1
@@ -150,7 +150,7 @@ package final class FastGraphPlan {
             guard isByValue, description.identity == .identifier, relationship.namesIdentifier else { return nil }
         }
         let nested = plan.nodes.flatMap(\.relationships).filter { !$0.sources.isEmpty }.map(\.destination)
-        nodes = .made(of: plan.nodes.enumerated().map { Node($1, layout, isNested: nested.contains($0)) })
+        nodes = .copy(of: plan.nodes.enumerated().map { Node($1, layout, isNested: nested.contains($0)) })
         keyed = Set(nodes.filter(\.isLaidOutByKey).map(\.index))
         plans = plan.plans
         names = layout.relationships.map(\.description.name)
@@ -160,14 +160,5 @@ package final class FastGraphPlan {
     deinit {
         for node in nodes { node.deallocate() }
         nodes.deallocate()
-    }
-}
-
-extension UnsafeBufferPointer {
-    /// A copy of trivial elements in memory that lives until it is deallocated.
-    fileprivate static func made(of elements: [Element]) -> Self {
-        let memory = UnsafeMutableBufferPointer<Element>.allocate(capacity: elements.count)
-        _ = memory.initialize(from: elements)
-        return Self(memory)
     }
 }

@@ -31,9 +31,9 @@ extension GraphDecoder {
             return stateOwn(relationship, value, of: row, node, input, into: &batch)
         }
         var (value, elements, isEmptied, list) = (value, [Element](), false, input.root)
-        if let null = value.null(input), keepsAtNull(relationship) {
+        if let null = value.null(input) {
             checkNull(relationship, node, null, input)
-            value = .missing
+            value = keepsAtNull(relationship) ? .missing : .null(null)
         }
         switch value {
         case .missing:
@@ -46,7 +46,6 @@ extension GraphDecoder {
             isEmptied = true
         case .null(let token):
             list = token
-            checkNull(relationship, node, token, input)
             isEmptied = true
         case .parts(let tokens):
             guard let cells = key(of: relationship, tokens, at: path(of: relationship, in: node), node, input, &batch)
@@ -58,11 +57,6 @@ extension GraphDecoder {
             return link(relationship, row, [cells], into: &batch)
         case .members(let token):
             list = token
-            guard input.tokens[token].kind != .null else {
-                checkNull(relationship, node, token, input)
-                isEmptied = true
-                break
-            }
             guard input.tokens[token].kind == .object else { return wrongKind(relationship, node, token, input) }
             elements = members(of: token, input)
         case .token(let token):
@@ -112,11 +106,9 @@ extension GraphDecoder {
             if kind == .null || kind == .array { return }
             let isObject = kind == .object || plan.nodes[relationship.destination].plan.elementSlot >= 0
             let own = Owner(row: row, node: node, relationship: relationship, index: 0, key: -1, place: -1)
-            guard isObject else {
-                batch.graph.operations.append(.reference(entity: relationship.destination))
-                return
-            }
-            if nestedKey(of: token, -1, relationship.destination, owner: nil, input, &batch)?.isBare == true {
+            if !isObject
+                || nestedKey(of: token, -1, relationship.destination, owner: nil, input, &batch)?.isBare == true
+            {
                 batch.graph.operations.append(.reference(entity: relationship.destination))
                 return
             }
@@ -254,14 +246,7 @@ extension GraphDecoder {
                     batch.graph.targets.append(GraphBatch.Target(keyCell: -1, row: -1))
                     continue
                 }
-                let owner = Owner(
-                    row: row,
-                    node: node,
-                    relationship: relationship,
-                    index: elements[place].index,
-                    key: elements[place].key,
-                    place: elements[place].place
-                )
+                let owner = owner(of: elements[place], relationship, row, node)
                 let (token, key) = (elements[place].token, elements[place].key)
                 let found = nestedKey(of: token, key, relationship.destination, owner: owner, input, &batch)
                 cells = found?.cells
@@ -358,14 +343,7 @@ extension GraphDecoder {
         _ input: RecordDecoder.Input,
         into batch: inout RowBatch
     ) {
-        let owner = Owner(
-            row: row,
-            node: node,
-            relationship: relationship,
-            index: element.index,
-            key: element.key,
-            place: element.place
-        )
+        let owner = owner(of: element, relationship, row, node)
         var own = path
         if element.key >= 0 { own += member(element.key, input) }
         within(own, index: element.key >= 0 ? -1 : element.place) {
@@ -384,16 +362,20 @@ extension GraphDecoder {
         }
     }
 
+    private func owner(of element: Element, _ relationship: GraphPlan.Relationship, _ row: Int, _ node: Int) -> Owner {
+        Owner(
+            row: row,
+            node: node,
+            relationship: relationship,
+            index: element.index,
+            key: element.key,
+            place: element.place
+        )
+    }
+
     /// The key of a member, as it follows the path of its object.
     private func member(_ key: Int, _ input: RecordDecoder.Input) -> String {
-        var text: [UInt8] = []
-        let token = input.tokens[key].json(in: input.line)
-        if token.hasEscapes {
-            _ = JSONUnescaper.append(token.bytes, to: &text)
-        } else {
-            text += token.bytes.buffer
-        }
-        let path = AttributePath(keys: [String(decoding: text.prefix(200), as: UTF8.self)]).description
+        let path = input.path(ofKey: key)
         return path.hasPrefix("[") ? path : "." + path
     }
 

@@ -180,13 +180,9 @@ extension GraphDecoder {
 
     private func text(of token: Int, _ input: RecordDecoder.Input) -> String? {
         let json = input.tokens[token].json(in: input.line)
-        switch json.kind {
-        case .object, .array, .null: return nil
-        case .string where json.hasEscapes:
-            var text: [UInt8] = []
-            _ = JSONUnescaper.append(json.bytes, to: &text)
-            return String(decoding: text, as: UTF8.self)
-        case .string, .number, .boolean: return String(decoding: json.bytes.buffer, as: UTF8.self)
+        return switch json.kind {
+        case .object, .array, .null: nil
+        case .string, .number, .boolean: json.text
         }
     }
 

@@ -317,9 +317,8 @@ package final class GraphDecoder {
         guard let place = attributes.firstIndex(where: { BytewiseString($0.name) == BytewiseString(attribute) }) else {
             return nil
         }
-        var next = batch.rows[row].firstCell
-        for other in 0..<place where batch.isPresent(other, in: batch.rows[row]) { next += 1 }
-        return batch.isPresent(place, in: batch.rows[row]) ? batch.cells[next] : nil
+        let row = batch.rows[row]
+        return batch.isPresent(place, in: row) ? batch.cells[batch.cell(of: place, in: row)] : nil
     }
 
     /// Moves what a decoder has noted of the object at hand to the record.

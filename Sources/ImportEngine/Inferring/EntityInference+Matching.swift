@@ -98,8 +98,8 @@ extension EntityInference {
         entity.identifier = []
         guard !rules.saysIdentifier, objectCount > 0 else { return }
         var keys = stored.keys
-        if !stored.entity.identifier.isEmpty, !keys.contains(where: { $0.columns == stored.identifierColumns }) {
-            keys.insert(ExistingEntity.Key(columns: stored.identifierColumns, isPrimary: false), at: 0)
+        if !stored.entity.identifier.isEmpty, !keys.contains(where: { $0.columns == stored.entity.identifierColumns }) {
+            keys.insert(ExistingEntity.Key(columns: stored.entity.identifierColumns, isPrimary: false), at: 0)
         }
         for key in keys {
             let found = key.columns.compactMap { column in
@@ -122,11 +122,5 @@ extension EntityInference {
         if statistics.isComplete(attribute, below: root, of: objectCount) { return true }
         let paths = attribute.from.compactMap { statistics.path(of: $0, below: root) }
         return paths.count > 1 && paths.reduce(0) { $0 + statistics.paths[$1].values } >= objectCount
-    }
-}
-
-extension ExistingEntity {
-    fileprivate var identifierColumns: [String] {
-        entity.identifier.compactMap { name in entity.attributes.first { $0.name == name }?.column }
     }
 }

@@ -26,12 +26,6 @@ package struct ChunkFeed {
         }
     }
 
-    /// - Parameter keepsAll: whether no chunk goes before all are cut, so that the disk may fill up.
-    /// - Returns: what was wrong with the source at which the split had to stop, or nil.
-    package func feed(_ queue: ChunkQueue, keepsAll: Bool) throws -> ImportError? {
-        try feed(keepsAll: keepsAll) { try queue.put($0, committed: $1) }
-    }
-
     /// - Parameters:
     ///   - keepsAll: whether no chunk goes before all are cut, so that the disk may fill up.
     ///   - put: called with the chunks of each file, and with what of the first one is committed already; may wait or throw.
@@ -140,9 +134,7 @@ package struct ChunkFeed {
         guard !source.description.isRepeatable, isWhole || point.split.position.byteOffset > 0 else { return }
         var ranges = try run.journal.committed(of: job, source: index).ranges
         let end = ranges.last?.endByte ?? 0
-        ranges += point.chunks.filter { $0.source == index && $0.firstByte >= end }.map {
-            HashedRange(firstByte: $0.firstByte, endByte: $0.endByte, hash: $0.sourceHash)
-        }
+        ranges += point.chunks.filter { $0.source == index && $0.firstByte >= end }.map(\.sourceRange)
         let context = run.context
         let stream = try context.opener.open(source.description, interruption: context.interruption)
         do {

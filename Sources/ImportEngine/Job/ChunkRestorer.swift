@@ -16,9 +16,6 @@ package struct ChunkRestorer {
         !run.job.takesChunks && run.job.sources[entry.source].description.isRepeatable
     }
 
-    /// Thrown to end a split after its first chunk.
-    private struct Done: Error {}
-
     /// Makes a chunk's file again; it is on the disk when this returns.
     ///
     /// - Parameter before: that of the chunk before it; nil for the first one.
@@ -26,39 +23,20 @@ package struct ChunkRestorer {
     package func restore(_ entry: ChunkEntry, after before: ChunkEntry?) throws {
         let source = run.job.sources[entry.source]
         let position = before.flatMap { $0.source == entry.source ? $0.end : nil } ?? .start
-        let (context, directory) = (run.context, run.directory)
-        let stream = try context.opener.open(
-            source.description,
-            at: position.byteOffset,
-            interruption: context.interruption
-        )
-        let name = ChunkDirectory.fileName(entry.number)
+        let (directory, name) = (run.directory, ChunkDirectory.fileName(entry.number))
         try directory.remove(name)
-        var made: ChunkEntry?
-        let splitter = try SourceSplitter(
-            stream: stream,
-            at: stream.offset,
-            settings: SourceSplitter.Settings(
-                of: source.shape,
-                source.description.name,
-                run.limits,
-                skipsFaults: run.job.options.onBadSource == .skip
-            ),
-            writer: ChunkWriter(again: entry.number, in: directory),
+        let made = try run.cutAgain(
+            entry.number,
+            of: source.description,
             // No chunk ends before this one did.
-            start: SplitStart(
+            from: SplitStart(
                 source: entry.source,
                 position: position,
                 firstOrdinal: entry.firstOrdinal,
                 minimumEnd: entry.endByte
-            )
-        ) {
-            made = $0
-            throw Done()
-        }
-        do {
-            _ = try splitter.run()
-        } catch is Done {}
+            ),
+            skipsFaults: run.job.options.onBadSource == .skip
+        )
         guard let made, made.endByte == entry.endByte, made.bytes == entry.bytes, made.checksum == entry.checksum else {
             try directory.remove(name)
             throw ImportError(
@@ -71,5 +49,39 @@ package struct ChunkRestorer {
                 advice: "Give the source that the import was started with, or restart the import with \(.restart)."
             )
         }
+    }
+}
+
+extension JobRun {
+    /// Cuts a single chunk again.
+    ///
+    /// - Parameter start: where it begins in the job's source, which `source` describes as it is now.
+    /// - Returns: the chunk, whose file is written; nil where nothing is left there.
+    func cutAgain(
+        _ number: Int,
+        of source: SourceDescription,
+        from start: SplitStart,
+        skipsFaults: Bool = false
+    ) throws -> ChunkEntry? {
+        struct Done: Error {}
+        let stream = try context.opener.open(
+            source,
+            at: start.position.byteOffset,
+            interruption: context.interruption
+        )
+        let shape = job.sources[start.source].shape
+        var made: ChunkEntry?
+        let splitter = try SourceSplitter(
+            stream: stream,
+            at: stream.offset,
+            settings: SourceSplitter.Settings(of: shape, source.name, limits, skipsFaults: skipsFaults),
+            writer: ChunkWriter(again: number, in: directory),
+            start: start
+        ) {
+            made = $0
+            throw Done()
+        }
+        do { _ = try splitter.run() } catch is Done {}
+        return made
     }
 }

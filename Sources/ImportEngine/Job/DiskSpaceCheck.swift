@@ -12,21 +12,17 @@ package struct DiskSpaceCheck {
     package let opener: SourceOpener
     /// In bytes.
     package let chunkSize: Int64
-    /// The free bytes and the number of the file system that holds a path, which need not exist; nil where that is not known.
-    package let free: (String) -> (bytes: Int64, disk: UInt)?
 
     package init(
         job: StoredJob,
         store: String,
         opener: SourceOpener = SourceOpener(),
-        chunkSize: Int64 = 8 << 20,
-        free: @escaping (String) -> (bytes: Int64, disk: UInt)? = DiskSpaceCheck.free(at:)
+        chunkSize: Int64 = 8 << 20
     ) {
         self.job = job
         self.store = store
         self.opener = opener
         self.chunkSize = chunkSize
-        self.free = free
     }
 
     /// Makes sure that the chunks fit.
@@ -35,7 +31,7 @@ package struct DiskSpaceCheck {
     /// - Throws: `ImportError` with `.io` where they certainly do not fit.
     package func check() throws -> MessageText? {
         guard job.options.model == nil, !job.takesChunks, job.options.limit == nil,
-            let size = job.sources.map(\.description).plainSize, let chunks = free(job.chunkDirectory)
+            let size = job.sources.map(\.description).plainSize, let chunks = Self.free(at: job.chunkDirectory)
         else { return nil }
         // Between records there is white space, which chunks do not have. Of a document the records may be any part.
         let isAllRecords =
@@ -50,7 +46,7 @@ package struct DiskSpaceCheck {
             let needs = isWhole ? (least + chunkSize - 1) / chunkSize * chunkSize : least
             if chunks.bytes < needs { throw error(needs, free: chunks.bytes) }
         }
-        let stored = free(store)
+        let stored = Self.free(at: store)
         let needs = stored?.disk == chunks.disk ? size.addingReportingOverflow(size / 2).partialValue : size
         guard chunks.bytes < needs else { return nil }
         return "\(job.chunkDirectory): its disk has \(Self.text(chunks.bytes)) left, and the chunks of all records may "
@@ -83,8 +79,8 @@ package struct DiskSpaceCheck {
         bytes < 10 << 20 ? "\(bytes >> 10) KiB" : bytes < 10 << 30 ? "\(bytes >> 20) MiB" : "\(bytes >> 30) GiB"
     }
 
-    /// What `statvfs` says of the nearest directory above a path that is there.
-    package static func free(at path: String) -> (bytes: Int64, disk: UInt)? {
+    /// The free bytes and the number of the file system that holds a path, which need not exist; nil where that is not known.
+    private static func free(at path: String) -> (bytes: Int64, disk: UInt)? {
         var url = URL(fileURLWithPath: path)
         var status = statvfs()
         while statvfs(url.path, &status) != 0 {

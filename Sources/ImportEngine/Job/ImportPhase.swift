@@ -10,31 +10,22 @@ package protocol RecordDestination: Destination {
     func importRecords(of run: JobRun) throws -> JobRun
 }
 
-/// Cuts, decodes and commits what is left of a job that has its model, in source order.
-struct ImportPhase<Store: OrderedDestination> {
-    private var run: JobRun
-    private let destination: Store
-    private let context: RunContext
-
-    /// - Parameter destination: the run's, by its type, for which the phase is specialised.
-    init(_ run: JobRun, into destination: Store) {
-        self.run = run
-        self.destination = destination
-        context = run.context
-    }
-
-    /// - Returns: the run, all of whose records are in the store.
-    /// - Throws: `ImportError`; what was committed before stays.
-    consuming func importRecords() throws -> JobRun {
+extension RecordDestination where Self: OrderedDestination {
+    /// Cuts, decodes and commits what is left of a job that has its model, in source order.
+    package func importRecords(of run: JobRun) throws -> JobRun {
+        var run = run
+        let context = run.context
         guard let model = run.job.model else { throw ImportError(.fault, at: context.store, "the job has no model") }
         context.progress.update { $0.phase = .importing }
         let feed = try ChunkFeed(run)
-        let writers = try destination.writers(run.job, model, started: run.started, context.interruption)
+        let writers = try writers(run.job, model, started: run.started, context.interruption)
         defer { try? writers.close() }
         let workers = ImportWorkers(run, model, writers)
         let fault: ImportError?
         do {
-            fault = try workers.run { try feed.feed($0, keepsAll: false) }
+            fault = try workers.run { queue in
+                try feed.feed(keepsAll: false) { try queue.put($0, committed: $1) }
+            }
         } catch let error as ImportError where error.reason == .sourceChanged && !run.job.takesChunks {
             // They are cut from something else than what is in the store.
             try JobChunks.drop(of: run.job, in: run.directory)
@@ -46,8 +37,4 @@ struct ImportPhase<Store: OrderedDestination> {
         run.open = [:]
         return run
     }
-}
-
-extension RecordDestination where Self: OrderedDestination {
-    package func importRecords(of run: JobRun) throws -> JobRun { try ImportPhase(run, into: self).importRecords() }
 }

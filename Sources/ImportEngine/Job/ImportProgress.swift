@@ -181,12 +181,8 @@ public final class ImportProgress: Sendable {
         /// Reads the snapshots, the last of which has an `end`.
         public struct Iterator: AsyncIteratorProtocol {
             fileprivate let progress: ImportProgress
-            private var changes = -1
-            private var hasEnded = false
-
-            fileprivate init(progress: ImportProgress) {
-                self.progress = progress
-            }
+            fileprivate var changes = -1
+            fileprivate var hasEnded = false
 
             /// The next snapshot; nil after the end, or when the task is cancelled.
             public mutating func next() async -> Snapshot? {

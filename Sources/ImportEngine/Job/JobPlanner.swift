@@ -6,11 +6,11 @@ import ImportSources
 ///
 /// It reads the beginning of each source and writes nothing.
 package struct JobPlanner {
-    package let options: JobOptions
+    package var options: JobOptions
     package let opener: SourceOpener
     package let interruption: Interruption
     /// Told what was found by itself, in words.
-    package let announce: (MessageText) -> Void
+    package private(set) var announce: (MessageText) -> Void
     /// The store's tables that no import has made.
     package var theirTables: () throws -> [String] = { [] }
     /// True if an earlier import into the store was given the same names of attributes.
@@ -30,9 +30,8 @@ package struct JobPlanner {
 
     /// The same, and nothing is said.
     var silent: JobPlanner {
-        var planner = JobPlanner(options: options, opener: opener, interruption: interruption) { _ in }
-        planner.theirTables = theirTables
-        planner.areNamesKnown = areNamesKnown
+        var planner = self
+        planner.announce = { _ in }
         return planner
     }
 
@@ -97,11 +96,9 @@ package struct JobPlanner {
                 advice: "Give the same, or import the sources themselves."
             )
         }
-        var named = options
-        if options.model == nil { named.entity = options.entity ?? header.entity }
-        var planner = JobPlanner(options: named, opener: opener, interruption: interruption, announce: announce)
-        planner.areNamesKnown = areNamesKnown
-        let isNamed = named.entity != nil || named.model != nil
+        var planner = self
+        if options.model == nil { planner.options.entity = options.entity ?? header.entity }
+        let isNamed = planner.options.entity != nil || options.model != nil
         return try planner.sources(
             of: header.sources.indices.map { index in
                 (header.sources[index], header.shapes[index], isNamed ? nil : header.entities?[index])
@@ -151,20 +148,16 @@ package struct JobPlanner {
 
     /// The sources that the arguments stand for.
     ///
-    /// - Parameters:
-    ///   - isSilent: whether nothing is said of what is left out.
-    ///   - known: as of `SourceListing`.
+    /// - Parameter known: as of `SourceListing`.
     /// - Throws: `ImportError` when there is none, one is not there, or standard input is named twice.
     package func list(
         _ arguments: [String],
-        isSilent: Bool = false,
         known: ([SourceDescription]) throws -> [SourceDescription?]? = { _ in nil }
     ) throws -> SourceListing {
         guard !arguments.isEmpty else {
             throw ImportError(.optionInvalid, "no source is given", advice: "Give at least one; nothing was touched.")
         }
         let selection = SourceSelection(options)
-        let announce = isSilent ? { _ in } : announce
         var listing = try SourceListing(arguments, selection, opener, interruption, known: known, announce)
         listing.decode(from: options.encoding)
         guard listing.sources.filter({ !$0.isRepeatable }).count <= 1 else {

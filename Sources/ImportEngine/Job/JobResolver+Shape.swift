@@ -37,19 +37,10 @@ extension JobResolver {
         // Where a source is gone, chunks may be all that is needed.
         let isCompressed = job.sources.contains(where: \.description.isCompressed)
         let marker = try journal.marker(of: job)
-        func planner(_ announce: @escaping (MessageText) -> Void) -> JobPlanner {
-            let (opener, interruption) = (self.planner.opener, self.planner.interruption)
-            var planner = JobPlanner(
-                options: job.options,
-                opener: opener,
-                interruption: interruption,
-                announce: announce
-            )
-            planner.theirTables = self.planner.theirTables
-            return planner
-        }
+        var planner = planner
+        planner.options = job.options
         func now() throws -> [SourceDescription] {
-            try planner { _ in }.list(arguments).sources.given(as: job.sources.map(\.description))
+            try planner.silent.list(arguments).sources.given(as: job.sources.map(\.description))
         }
         let hasGrown = isCompressed ? (try? now()).map(job.hasBegun) ?? false : false
         guard try hasGrown || marker.recordOrdinal == 0 || job.state == .failed && job.id == journal.lastJob()?.id
@@ -58,13 +49,13 @@ extension JobResolver {
             store: store,
             options: job.options,
             run: run,
-            planner: planner(self.planner.announce),
+            planner: planner,
             chunksBase: chunksBase,
             isPlanning: isPlanning,
             journal: journal
         )
         func shapes() throws -> [SourceShape] {
-            let shapes = try planner { _ in }.shapes(of: now()) { try resolver.known(of: $0, excluding: job.id) }
+            let shapes = try planner.silent.shapes(of: now()) { try resolver.known(of: $0, excluding: job.id) }
             // What goes on after an earlier part has its shape.
             return shapes.enumerated().map { index, shaped in
                 guard shapes.count == job.sources.count, job.sources[index].description.earlier != nil else {
@@ -80,7 +71,7 @@ extension JobResolver {
         guard let changed = hasGrown ? 0 : changed else { return nil }
         if hasGrown || marker.recordOrdinal > 0 {
             let how = hasGrown ? "its archive has more files" : "its records are elsewhere"
-            self.planner.announce(
+            planner.announce(
                 "\(job.sources[changed].description.displayName): \(how) than when the import stopped, so it starts over"
             )
         }

@@ -97,9 +97,7 @@ package struct ResumePoint {
         in directory: ChunkDirectory
     ) throws {
         let first = Self.first(of: content.entries, after: marker)
-        let passed = content.entries[..<first].map {
-            HashedRange(firstByte: $0.firstByte, endByte: $0.endByte, hash: $0.sourceHash)
-        }
+        let passed = content.entries[..<first].map(\.sourceRange)
         guard passed == ranges else {
             throw ImportError(
                 .chunksChanged,

@@ -108,12 +108,9 @@ package struct SourceVerification {
         return stream
     }
 
-    /// Thrown to end a split after its first chunk.
-    private struct Done: Error {}
-
     /// Makes sure that a source still has the records of the chunk that is imported in part.
     private func verifyPart(_ now: SourceDescription, _ index: Int, _ marker: Marker) throws {
-        let (context, directory, shape) = (run.context, run.directory, run.job.sources[index].shape)
+        let (directory, shape) = (run.directory, run.job.sources[index].shape)
         let start = SplitStart(
             source: index,
             position: marker.chunkStart,
@@ -122,20 +119,7 @@ package struct SourceVerification {
         )
         let number = min(marker.chunksDone, 1 << 32) + 1
         defer { try? directory.remove(ChunkDirectory.fileName(number)) }
-        let stream = try context.opener.open(now, at: start.position.byteOffset, interruption: context.interruption)
-        var made: ChunkEntry?
-        let splitter = try SourceSplitter(
-            stream: stream,
-            at: stream.offset,
-            settings: SourceSplitter.Settings(of: shape, now.name, run.limits),
-            writer: ChunkWriter(again: number, in: directory),
-            start: start
-        ) {
-            made = $0
-            throw Done()
-        }
-        do { _ = try splitter.run() } catch is Done {}
-        if let made, made.records >= marker.chunkRecords {
+        if let made = try run.cutAgain(number, of: now, from: start), made.records >= marker.chunkRecords {
             let reader = ChunkReader(run.job.options)
             let limit = run.limits.maxRecordBytes
             try reader.open([SealedChunk(made, in: directory, shape: shape, maxRecordBytes: limit)])
@@ -160,7 +144,7 @@ package struct SourceVerification {
             && end.map({ entry.firstByte >= $0 }) ?? true
         {
             guard entry.firstByte == end ?? entry.firstByte else { return false }
-            ranges.append(HashedRange(firstByte: entry.firstByte, endByte: entry.endByte, hash: entry.sourceHash))
+            ranges.append(entry.sourceRange)
             end = entry.endByte
             isWhole = isWhole || entry.isLast
         }

@@ -212,6 +212,11 @@ extension AttributeDescription {
         return root.json
     }
 
+    /// The bits of this bitfield that have a name.
+    package var bitMask: UInt64 {
+        bits.filter { (0...63).contains($0.position) }.reduce(0) { $0 | 1 << UInt64($1.position) }
+    }
+
     /// An object in the making, its members in the order in which they came.
     private struct Group {
         var members: [(key: String, value: JSONValue?, group: Group?)] = []

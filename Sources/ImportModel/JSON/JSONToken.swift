@@ -41,6 +41,14 @@ package struct JSONToken {
         self.hasEscapes = hasEscapes
     }
 
+    /// A string or key without its escapes; of any other token its bytes.
+    package var text: String {
+        guard kind == .string, hasEscapes else { return String(decoding: bytes.buffer, as: UTF8.self) }
+        var text: [UInt8] = []
+        _ = JSONUnescaper.append(bytes, to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
     /// True if a boolean is `true`.
     @inline(__always)
     var isTrue: Bool { bytes.count == 4 }

@@ -194,7 +194,7 @@ package enum JSONUnescaper {
 
 /// The value of a hexadecimal digit in either case, or nil.
 @inline(__always)
-func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
+package func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): byte &- UInt8(ascii: "0")
     case UInt8(ascii: "a")...UInt8(ascii: "f"): byte &- UInt8(ascii: "a") &+ 10

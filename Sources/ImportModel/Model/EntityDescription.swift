@@ -33,6 +33,11 @@ public struct EntityDescription: Sendable, Hashable {
     /// Annotations, which are stored as they are.
     public var userInfo: JSONValue?
 
+    /// The columns of the identifier, in its order.
+    package var identifierColumns: [String] {
+        identifier.compactMap { name in attributes.first { $0.name == name }?.column }
+    }
+
     /// The object around a nested one, in an ``identifier``.
     public static let parentIdentifier = "@parent"
 

@@ -4,7 +4,7 @@ import ImportSources
 extension BookkeepingSchema {
     /// True if a table has any rows.
     package static func hasRows(_ table: String, _ database: Database) throws -> Bool {
-        try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM \(table.quotedIdentifier))") ?? false
+        try database.exists("SELECT 1 FROM \(table.quotedIdentifier)")
     }
 
     /// Makes the bookkeeping tables that are not there, in the transaction that is open.
@@ -13,7 +13,7 @@ extension BookkeepingSchema {
     /// - Throws: `ImportError` as `checkFormat` does.
     package static func prepareBookkeeping(_ database: Database, store: String, all: Bool = false) throws {
         let isNew = try checkFormat(database, store: store) == nil
-        try all ? BookkeepingSchema.makeAll(database) : BookkeepingSchema.make(database)
+        try all ? makeAll(database) : make(lasting, database)
         if isNew {
             try database.execute(
                 sql: "INSERT INTO _import_meta (key, value) VALUES ('format', ?)",

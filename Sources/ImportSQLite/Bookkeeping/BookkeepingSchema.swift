@@ -49,9 +49,6 @@ package enum BookkeepingSchema {
 
     // MARK: Making and dropping
 
-    /// Makes the tables that a store with an import has, where they are not there.
-    package static func make(_ database: Database) throws { try make(lasting, database) }
-
     /// Makes tables that are not there.
     package static func make(_ tables: [String], _ database: Database) throws {
         for table in tables where try !database.hasTable(table) {

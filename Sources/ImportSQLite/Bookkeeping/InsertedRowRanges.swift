@@ -44,12 +44,7 @@ package enum InsertedRowRanges {
 
     private static func packed(_ sorted: [ClosedRange<Int64>]) -> Data {
         var numbers = LEB128Buffer()
-        var end: Int64 = 0
-        for range in sorted {
-            numbers.appendSigned(range.lowerBound &- end)
-            numbers.append(UInt64(bitPattern: range.upperBound &- range.lowerBound))
-            end = range.upperBound
-        }
+        numbers.append(sorted)
         return Data(numbers.bytes)
     }
 
@@ -211,6 +206,15 @@ package enum InsertedRowRanges {
                 """,
             arguments: [job, name, first]
         ).flatMap { try ranges($0.bytes("ranges")) ?? [] }
+    }
+
+    /// How many rows of a table have one of these row ids.
+    static func count(_ ranges: [ClosedRange<Int64>], in name: String, _ database: Database) throws -> Int64 {
+        let sql = "SELECT count(*) FROM main.\(name.quotedIdentifier) WHERE rowid BETWEEN ? AND ?"
+        let count = try database.cachedStatement(sql: sql)
+        return try ranges.reduce(0) {
+            try $0 + (Int64.fetchOne(count, arguments: [$1.lowerBound, $1.upperBound]) ?? 0)
+        }
     }
 
     private static func ranges(_ bytes: [UInt8]) -> [ClosedRange<Int64>]? {

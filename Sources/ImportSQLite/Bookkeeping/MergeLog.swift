@@ -66,6 +66,7 @@ package enum MergeLog {
         _ changes: [EntityChanges],
         of job: Int64,
         isFinished: Bool = false,
+        needsRefresh: Bool = false,
         _ database: Database
     ) throws -> MergeNotification {
         let marker = try Marker(database, job: job) ?? Marker()
@@ -75,7 +76,8 @@ package enum MergeLog {
             changes: changes,
             totals: try EntityTotals.all(of: job, database),
             marker: marker,
-            isFinished: isFinished
+            isFinished: isFinished,
+            needsRefresh: needsRefresh
         )
         return try append(merge, database)
     }

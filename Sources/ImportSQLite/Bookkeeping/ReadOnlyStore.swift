@@ -19,7 +19,10 @@ package final class ReadOnlyStore: Sendable {
     ///
     /// - Throws: `ImportError` with `.noInput` when there is no file, `.io` when it is no SQLite database, or a store of a newer
     ///   format.
-    package init(_ store: String, opening open: (String) throws -> DatabaseQueue = StoreConnection.reader) throws {
+    package init(
+        _ store: String,
+        opening open: (String) throws -> DatabaseQueue = { try StoreConnection.reader($0) }
+    ) throws {
         name = store
         path = URL(fileURLWithPath: store).path
         // Before it is opened: if another replaces it meanwhile, the two differ.

@@ -49,27 +49,24 @@ package enum RetryOutcome: String {
 
     /// Settles again what was taken back of a retry.
     static func settleAgain(_ job: Int64, _ database: Database) throws {
-        guard try database.hasTable("_import_retry") else { return }
-        try database.execute(
-            sql: """
-                UPDATE _import_reject SET state = 'repaired' WHERE state IN ('open', 'undone') AND id IN (
-                    SELECT reject FROM _import_retry WHERE job = ? AND outcome = 'taken'
-                )
-                """,
-            arguments: [job]
-        )
+        try set("repaired", of: job, from: "'open', 'undone'", database)
     }
 
     /// Takes back what a retry has settled.
     static func unsettle(_ job: Int64, _ database: Database) throws {
+        try set("open", of: job, from: "'repaired'", database)
+    }
+
+    /// Sets the states of the rejects that a retry has repaired, of those that are in others.
+    private static func set(_ state: String, of job: Int64, from states: String, _ database: Database) throws {
         guard try database.hasTable("_import_retry") else { return }
         try database.execute(
             sql: """
-                UPDATE _import_reject SET state = 'open' WHERE state = 'repaired' AND id IN (
+                UPDATE _import_reject SET state = ? WHERE state IN (\(states)) AND id IN (
                     SELECT reject FROM _import_retry WHERE job = ? AND outcome = 'taken'
                 )
                 """,
-            arguments: [job]
+            arguments: [state, job]
         )
     }
 }

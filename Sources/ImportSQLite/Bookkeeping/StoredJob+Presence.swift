@@ -39,8 +39,7 @@ extension StoredJob {
     /// True if rows that the job has inserted into a table are gone; false where that cannot be told.
     private func lacksRows(of table: String, inserted: Int64, _ database: Database) throws -> Bool {
         guard inserted > 0, inserted <= Self.mostCounted else { return false }
-        let name = table.quotedIdentifier
-        let sql = "SELECT count(*) FROM (SELECT 1 FROM \(name) LIMIT ?)"
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM \(table.quotedIdentifier) LIMIT ?)"
         if try Int64.fetchOne(database, sql: sql, arguments: [inserted]) ?? 0 < inserted { return true }
         // VACUUM and migrations give rows other row ids.
         let columns = try Set(database.columns(in: table).map(\.name))
@@ -53,10 +52,6 @@ extension StoredJob {
         guard changed * 2 <= compared else { return false }
         let ranges = try InsertedRowRanges.ranges(of: table, job: id, database)
         guard ranges.reduce(0, { $0 + Int64($1.count) }) >= inserted else { return false }
-        let count = try database.makeStatement(sql: "SELECT count(*) FROM \(name) WHERE rowid BETWEEN ? AND ?")
-        let left = try ranges.reduce(Int64(0)) {
-            try $0 + (Int64.fetchOne(count, arguments: [$1.lowerBound, $1.upperBound]) ?? 0)
-        }
-        return left < inserted
+        return try InsertedRowRanges.count(ranges, in: table, database) < inserted
     }
 }

@@ -33,6 +33,17 @@ extension StoredJob {
         try database.hasTable("_import_job") && BookkeepingSchema.hasRows("_import_job", database)
     }
 
+    /// The numbers of all jobs, in the order in which they were started.
+    package static func numbers(_ database: Database) throws -> [Int64] {
+        try Int64.fetchAll(database, sql: "SELECT id FROM _import_job ORDER BY id")
+    }
+
+    /// True if a job is finished.
+    package static func isFinished(_ job: Int64, _ database: Database) throws -> Bool {
+        try String.fetchOne(database, sql: "SELECT state FROM _import_job WHERE id = ?", arguments: [job])
+            == ImportReport.State.finished.rawValue
+    }
+
     /// True if all jobs are finished.
     package static func areAllFinished(_ database: Database) throws -> Bool {
         guard try database.hasTable("_import_job") else { return true }

@@ -5,20 +5,6 @@ import ImportSources
 
 /// What the store knows of its jobs' sources.
 extension StoredJob {
-    /// The numbers of the jobs that have a source that began as one of these does, the newest first.
-    static func numbers(beginningAsOneOf hashes: Set<String>, _ database: Database) throws -> [Int64] {
-        guard !hashes.isEmpty, try database.hasTable("_import_source") else { return [] }
-        return try Int64.fetchAll(
-            database,
-            sql: """
-                WITH hash (value) AS (SELECT value FROM json_each(?))
-                SELECT DISTINCT job FROM _import_source WHERE json_extract(description, '$.fingerprint') IN hash
-                    OR json_extract(description, '$.opening') IN hash ORDER BY job DESC
-                """,
-            arguments: [try BookkeepingJSON.encode(hashes.sorted())]
-        )
-    }
-
     /// Keeps what has become of sources of earlier jobs.
     static func save(_ updates: [SourceUpdate], _ database: Database) throws {
         // One may be where another was.
@@ -71,16 +57,6 @@ extension StoredJob {
                 !$0.description.isRepeatable && $0.description.fingerprint == fingerprint
             }
         }
-    }
-
-    /// True if a job with this token is finished, and its chunks are its own.
-    static func isFinished(token: String, _ database: Database) throws -> Bool {
-        let numbers = try Int64.fetchAll(
-            database,
-            sql: "SELECT id FROM _import_job WHERE token = ? AND state = 'finished'",
-            arguments: [token]
-        )
-        return try numbers.contains { try find($0, database)?.takesChunks == false }
     }
 
     /// Where imports that are not undone have found records of these entities, the newest first, and how their sources were read.

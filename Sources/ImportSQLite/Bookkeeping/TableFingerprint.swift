@@ -162,20 +162,19 @@ package struct TableFingerprint {
     // MARK: Comparing
 
     /// How many of the rows that are known are still there, and how many of these have other values now.
-    package func compare(_ table: String, _ database: Database) throws -> (compared: Int64, changed: Int64) {
-        try compare(samples, of: table, database)
-    }
-
-    /// Compares some of the samples.
-    func compare(_ samples: [Sample], of table: String, _ database: Database) throws -> (
-        compared: Int64, changed: Int64
-    ) {
+    ///
+    /// - Parameter samples: those that are compared; nil for all.
+    package func compare(
+        _ table: String,
+        _ database: Database,
+        _ samples: [Sample]? = nil
+    ) throws -> (compared: Int64, changed: Int64) {
         let select = try database.makeStatement(
             sql: "SELECT rowid, \(Self.list(columns)) FROM \(table.quotedIdentifier) WHERE rowid = ?"
         )
         let sampler = RowSampler(statement: select, database: database)
         var (compared, changed): (Int64, Int64) = (0, 0)
-        for known in samples {
+        for known in samples ?? self.samples {
             guard let sample = try sampler.sample(known.row) else { continue }
             compared += 1
             if sample.digest != known.digest { changed += 1 }

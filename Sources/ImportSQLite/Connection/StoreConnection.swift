@@ -11,8 +11,7 @@ package enum StoreConnection {
     ///   - durability: its `synchronous`, for good.
     ///   - file: the store's file; nil for whichever is at the path.
     ///   - pageSize: of a new file, in bytes.
-    ///   - patience: how long it waits for others to let the store enter WAL mode, in milliseconds.
-    ///   - interruption: ends that wait, and each for another writer.
+    ///   - interruption: ends each wait for others.
     /// - Throws: `ImportError` with `.cannotCreate` when the file cannot be made, is not writable, is no SQLite database, or
     ///   cannot have a WAL; `.io` when another file is in its place, which is then left as it is.
     package static func writer(
@@ -20,7 +19,6 @@ package enum StoreConnection {
         durability: RunOptions.Durability,
         of file: StoreFile? = nil,
         pageSize: Int = 16384,
-        patience: Int = WALMode.patience,
         interruption: Interruption = Interruption()
     ) throws -> DatabaseQueue {
         var configuration = Configuration()
@@ -44,7 +42,7 @@ package enum StoreConnection {
                     PRAGMA wal_autocheckpoint = 1000;
                     """
             )
-            try WALMode.enter(database, store: store, patience: patience, interruption)
+            try WALMode.enter(database, store: store, interruption)
             // Entering has its own way to wait.
             waitForWriters(database, until: interruption)
             // The first read opens the WAL.
@@ -121,7 +119,7 @@ package enum StoreConnection {
     ///
     /// - Parameter keepsTransactions: whether a transaction may last longer than a call.
     /// - Throws: `ImportError` with `.noInput` when there is no file, `.cannotCreate` when it is no SQLite database.
-    package static func reader(_ store: String, keepsTransactions: Bool) throws -> DatabaseQueue {
+    package static func reader(_ store: String, keepsTransactions: Bool = false) throws -> DatabaseQueue {
         guard FileManager.default.fileExists(atPath: store) else { throw ImportError.noStore(at: store) }
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
@@ -135,11 +133,6 @@ package enum StoreConnection {
         }
         return try opening(store) { try DatabaseQueue(path: store, configuration: configuration) }
     }
-
-    /// A connection that only reads, in transactions that end with each call.
-    ///
-    /// - Throws: as the other one does.
-    package static func reader(_ store: String) throws -> DatabaseQueue { try reader(store, keepsTransactions: false) }
 
     private static func opening(_ store: String, _ open: () throws -> DatabaseQueue) throws -> DatabaseQueue {
         var isDirectory: ObjCBool = false

@@ -38,10 +38,9 @@ package enum WALMode {
     package static func enter(
         _ database: Database,
         store: String,
-        patience: Int = patience,
         _ interruption: Interruption = Interruption()
     ) throws {
-        try database.execute(sql: "PRAGMA busy_timeout = \(min(step, patience))")
+        try database.execute(sql: "PRAGMA busy_timeout = \(step)")
         let mode = try mode(database, store: store, until: .now + .milliseconds(patience), interruption)
         guard mode == "wal" else {
             throw ImportError(

@@ -57,7 +57,7 @@ final class DuplicateRejector {
                 """
         )
         let note = try database.makeStatement(sql: "INSERT INTO _import_duplicate VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
-        var positions = RecordPositionCursor(database, job: job.id, entity: position)
+        var positions = RecordPositionCursor(database: database, job: job.id, entity: position)
         while let rowID = try later.next() {
             guard let (place, source) = try positions.position(of: rowID) else {
                 throw ImportError(strayRow: rowID, in: plan.entity.table)
@@ -129,18 +129,12 @@ final class DuplicateRejector {
 
 /// Finds the positions of rows whose row ids ascend.
 private struct RecordPositionCursor {
-    private let database: Database
-    private let job: Int64
-    private let entity: Int
-    private var firstRowID: Int64 = 0
-    private var positions: [RecordPositions.Position] = []
-    private var source = 0
-
-    init(_ database: Database, job: Int64, entity: Int) {
-        self.database = database
-        self.job = job
-        self.entity = entity
-    }
+    let database: Database
+    let job: Int64
+    let entity: Int
+    var firstRowID: Int64 = 0
+    var positions: [RecordPositions.Position] = []
+    var source = 0
 
     mutating func position(of rowID: Int64) throws -> (position: RecordPositions.Position, source: Int)? {
         if !positions.indices.contains(Int(rowID &- firstRowID)) {

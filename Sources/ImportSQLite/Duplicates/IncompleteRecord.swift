@@ -65,23 +65,6 @@ enum IncompleteRecord {
     }
 }
 
-extension RowBatch {
-    /// The values of a batch that has no texts of a chunk.
-    func withValues<Result>(_ body: (RowValues) throws -> Result) rethrows -> Result {
-        let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-        return try bytes.withUnsafeBufferPointer { own in
-            try cells.withUnsafeBufferPointer { cells in
-                try body(RowValues(cells: cells, chunk: none, own: own, defaults: none))
-            }
-        }
-    }
-
-    /// The index in `cells` of an attribute of the first row, which has it.
-    package func cell(of attribute: Int) -> Int {
-        (0..<attribute).reduce(rows[0].firstCell) { $0 + (isPresent($1, in: rows[0]) ? 1 : 0) }
-    }
-}
-
 extension LEB128Buffer {
     fileprivate mutating func append(_ cell: Cell, of attribute: Int, chunk: [UInt8], own: [UInt8]) {
         append(UInt64(attribute))

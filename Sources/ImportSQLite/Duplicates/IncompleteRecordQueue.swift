@@ -52,7 +52,11 @@ final class IncompleteRecordQueue {
             sqlite3_bind_int64(insert, width + 2, ordinal)
             let code = batch.withValues { values in
                 for (index, attribute) in plan.identifier.enumerated() {
-                    let code = values.bind(batch.cells[batch.cell(of: attribute)], to: insert, at: Int32(index + 1))
+                    let code = values.bind(
+                        batch.cells[batch.cell(of: attribute, in: batch.rows[0])],
+                        to: insert,
+                        at: Int32(index + 1)
+                    )
                     if code != SQLITE_OK { return code }
                 }
                 defer { sqlite3_reset(insert) }

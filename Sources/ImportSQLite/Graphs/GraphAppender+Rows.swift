@@ -15,7 +15,7 @@ extension GraphAppender {
         _ work: inout Work
     ) throws -> Bool {
         for record in records where !work.isLeftOut[record] {
-            for row in rows(of: record, batch) where work.isPresent[row] && batch.graph.nested[row].keyCell < 0 {
+            for row in batch.rows(of: record) where work.isPresent[row] && batch.graph.nested[row].keyCell < 0 {
                 let (own, nested) = (batch.rows[row], batch.graph.nested[row])
                 let (entity, parent) = (Int(own.entity), Int(own.parent))
                 if nested.referenceCell >= 0, nested.aroundNumber > 0, let copier {

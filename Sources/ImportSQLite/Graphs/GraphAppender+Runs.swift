@@ -56,7 +56,7 @@ extension GraphAppender {
         work.highest = try highestRowIDs()
         var end = first
         while end < batch.graph.records.count, batch.graph.records[end].isAppendable {
-            let rows = rows(of: end, batch)
+            let rows = batch.rows(of: end)
             if rows.contains(where: { batch.rows[$0].insertReject >= 0 }) { break }
             guard let isNew = try append(rows, batch, values.0, &work) else { return nil }
             guard isNew else { break }

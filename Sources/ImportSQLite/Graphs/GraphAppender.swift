@@ -27,7 +27,7 @@ package final class GraphAppender {
     /// Copies what batches have laid out; nil where that is nothing.
     let copier: ImageGraphCopier?
     /// The texts of defaults, by entity.
-    private let defaultBytes: [UnsafeMutableBufferPointer<UInt8>]
+    private let defaultBytes: [UnsafeBufferPointer<UInt8>]
     /// What a nested object does to a stored one, by relationship.
     package let policies: [ConflictPolicy]
     /// Of the entities whose identifier is the row id, the highest one in the table.
@@ -65,11 +65,7 @@ package final class GraphAppender {
             let constraints = try TableConstraints(of: node.plan.entity, database)
             return try RowWriter(database, plan: node.plan, constraints: constraints)
         }
-        defaultBytes = plan.nodes.map { node in
-            let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: node.plan.defaultBytes.count)
-            _ = bytes.initialize(from: node.plan.defaultBytes)
-            return bytes
-        }
+        defaultBytes = plan.nodes.map { .copy(of: $0.plan.defaultBytes) }
         let connection = statements.connection
         joins = try plan.layout.relationships.indices.map { relationship in
             guard plan.layout.relationships[relationship].shape == .join else { return nil }
@@ -170,25 +166,16 @@ package final class GraphAppender {
         try cells.withUnsafeMutableBufferPointer { buffer in
             try found.chunkBytes.withUnsafeBufferPointer { chunk in
                 try batch.bytes.withUnsafeBufferPointer { own in
-                    let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-                    let cells = UnsafeBufferPointer(buffer)
-                    return try body((RowValues(cells: cells, chunk: chunk, own: own, defaults: none), buffer))
+                    let values = RowValues(cells: UnsafeBufferPointer(buffer), chunk: chunk, own: own)
+                    return try body((values, buffer))
                 }
             }
         }
     }
 
-    /// The rows of a record: its own, then those of nested objects.
-    package func rows(of record: Int, _ batch: borrowing RowBatch) -> Range<Int> {
-        let next = record + 1
-        let end = next < batch.graph.records.count ? batch.graph.records[next].row : batch.rows.count
-        return batch.graph.records[record].row..<end
-    }
-
     /// The same values with an entity's defaults.
     package func values(_ values: RowValues, of entity: Int) -> RowValues {
-        let defaults = UnsafeBufferPointer(defaultBytes[entity])
-        return RowValues(cells: values.cells, chunk: values.chunk, own: values.own, defaults: defaults)
+        RowValues(cells: values.cells, chunk: values.chunk, own: values.own, defaults: defaultBytes[entity])
     }
 
     // MARK: Objects with identifiers
@@ -203,7 +190,7 @@ package final class GraphAppender {
         _ work: inout Work
     ) throws -> Bool {
         for record in batch.graph.records.indices {
-            let rows = rows(of: record, batch)
+            let rows = batch.rows(of: record)
             // Mostly nothing can be wrong any more.
             let mayFail = rows.contains { batch.rows[$0].insertReject >= 0 }
             if mayFail { try statements.run("SAVEPOINT import_record") }
@@ -301,22 +288,11 @@ package final class GraphAppender {
 
     package func count(_ effect: RowWriter.Effect, of row: Int, _ batch: borrowing RowBatch, _ outcome: inout Outcome) {
         let (entity, isNested) = (Int(batch.rows[row].entity), batch.rows[row].parent >= 0)
-        if isNested { outcome.changes[entity].nested.nested += 1 }
         switch effect {
-        case .inserted(let rowID):
-            outcome.changes[entity].insert(rowID)
-            if isNested { outcome.changes[entity].nested.inserted += 1 }
-        case .updated(let rowID):
-            outcome.changes[entity].update(rowID)
-            if isNested { outcome.changes[entity].nested.updated += 1 }
-        case .unchanged:
-            if isNested {
-                outcome.changes[entity].nested.unchanged += 1
-            } else {
-                outcome.changes[entity].unchanged += 1
-            }
-        case .ignored:
-            if isNested { outcome.changes[entity].nested.ignored += 1 } else { outcome.changes[entity].ignored += 1 }
+        case .inserted(let rowID): outcome.changes[entity].count(.inserted, rowID, isNested: isNested)
+        case .updated(let rowID): outcome.changes[entity].count(.updated, rowID, isNested: isNested)
+        case .unchanged: outcome.changes[entity].count(.unchanged, isNested: isNested)
+        case .ignored: outcome.changes[entity].count(.ignored, isNested: isNested)
         case .duplicate, .incomplete, .waiting, .refused: break
         }
     }

@@ -76,18 +76,10 @@ struct GraphSettlement {
                 try check()
                 var outcome = GraphWriter.Outcome()
                 guard let next = try links.takeAwayLost(relationship, after: last, &outcome) else { break }
-                count(outcome)
+                outcome.count(&changes)
                 for entry in outcome.ledger { try count(entry.kind, 1, relationship) }
                 last = next
             }
-        }
-    }
-
-    private mutating func count(_ outcome: GraphWriter.Outcome) {
-        for (entity, rowID) in outcome.updated { changes[entity].touch(rowID) }
-        for (entity, rowID) in outcome.deleted {
-            changes[entity].delete(rowID)
-            changes[entity].nested.deleted += 1
         }
     }
 
@@ -118,7 +110,7 @@ struct GraphSettlement {
         var outcome = GraphWriter.Outcome()
         let isGone = try form.deletesOrphans && links.delete(found, of: form.destination, &outcome)
         if !isGone, form.isParent { try links.detach(found, form, &outcome) }
-        count(outcome)
+        outcome.count(&changes)
         guard form.deletesOrphans else { return }
         try count(isGone ? .orphanDeleted : .orphanDenied, 1, form.relationship)
     }
@@ -250,28 +242,27 @@ struct GraphSettlement {
         guard count > 0 || layout.relationships[relationship].description.unresolved == .keep else { return }
         guard count == 0 else { return try note(kind, count, relationship, "excluded.count") }
         guard try statements.database.hasTable("_import_ledger") else { return }
-        let placement = layout.relationships[relationship]
         try statements.run(
             "DELETE FROM _import_ledger WHERE job = ? AND NOT is_error AND entity = ? AND attribute = ? AND kind = ?",
-            [
-                .number(job.id), .text(layout.entities[placement.entity].name), .text(placement.description.name),
-                .text(kind.rawValue),
-            ]
+            key(kind, relationship)
         )
+    }
+
+    /// What a count in the ledger is of.
+    private func key(_ kind: LedgerKind, _ relationship: Int) -> [LinkStatementCache.Parameter] {
+        let placement = layout.relationships[relationship]
+        let entity = layout.entities[placement.entity].name
+        return [.number(job.id), .text(entity), .text(placement.description.name), .text(kind.rawValue)]
     }
 
     private func note(_ kind: LedgerKind, _ count: Int64, _ relationship: Int, _ sum: String) throws {
         try BookkeepingSchema.make(["_import_ledger"], statements.database)
-        let placement = layout.relationships[relationship]
         try statements.run(
             """
             INSERT INTO _import_ledger (job, entity, attribute, kind, count) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT DO UPDATE SET count = \(sum)
             """,
-            [
-                .number(job.id), .text(layout.entities[placement.entity].name), .text(placement.description.name),
-                .text(kind.rawValue), .number(count),
-            ]
+            key(kind, relationship) + [.number(count)]
         )
     }
 }

@@ -219,8 +219,7 @@ package final class GraphWriter {
     /// True if a record lacks what a new object needs.
     private func lacksSomething(_ record: Int, _ batch: borrowing RowBatch) -> Bool {
         guard !batch.insertRejects.isEmpty else { return false }
-        let next = record + 1 < batch.graph.records.count ? batch.graph.records[record + 1].row : batch.rows.count
-        return batch.rows[batch.graph.records[record].row..<next].contains { $0.insertReject >= 0 }
+        return batch.rows[batch.rows(of: record)].contains { $0.insertReject >= 0 }
     }
 
     package func write(_ record: Int, _ batch: borrowing RowBatch, _ found: LateRejects) throws {
@@ -459,31 +458,43 @@ package final class GraphWriter {
             // What is nested in a record may change the record's own object after its row was written.
             let isChanged = outcome.relinked.contains(row) || !isNested && outcome.hasUpdated(rowID, layout, entity)
             let effect = first == .unchanged && isChanged ? .updated : first
-            if isNested { changes[entity].nested.nested += 1 }
-            switch effect {
-            case .inserted:
-                changes[entity].insert(rowID)
-                if isNested { changes[entity].nested.inserted += 1 }
-            case .updated:
-                changes[entity].update(rowID)
-                if isNested { changes[entity].nested.updated += 1 }
-            case .unchanged:
-                if isNested { changes[entity].nested.unchanged += 1 } else { changes[entity].unchanged += 1 }
-            case .ignored:
-                if isNested { changes[entity].nested.ignored += 1 } else { changes[entity].ignored += 1 }
-            }
+            changes[entity].count(effect, rowID, isNested: isNested)
         }
-        for (entity, rowID) in outcome.updated { changes[entity].touch(rowID) }
-        for (entity, rowID) in outcome.deleted {
-            changes[entity].delete(rowID)
-            changes[entity].nested.deleted += 1
-        }
+        outcome.count(&changes)
         for entity in outcome.filled { changes[entity].nested.stubs -= 1 }
         for (entity, count) in outcome.linked {
             changes[entity].nested.nested += count
             changes[entity].nested.linked += count
         }
         for entry in outcome.ledger { ledger.add(entry.kind, entity: Int32(entry.entity), attribute: entry.attribute) }
+    }
+}
+
+extension GraphWriter.Outcome {
+    /// Counts objects that have changed, or are gone, by what others say.
+    func count(_ changes: inout [EntityChanges]) {
+        for (entity, rowID) in updated { changes[entity].touch(rowID) }
+        for (entity, rowID) in deleted {
+            changes[entity].delete(rowID)
+            changes[entity].nested.deleted += 1
+        }
+    }
+}
+
+extension EntityChanges {
+    /// Counts an object whose row was written.
+    mutating func count(_ effect: GraphWriter.Outcome.Effect, _ rowID: Int64 = 0, isNested: Bool) {
+        if isNested { nested.nested += 1 }
+        switch effect {
+        case .inserted:
+            insert(rowID)
+            if isNested { nested.inserted += 1 }
+        case .updated:
+            update(rowID)
+            if isNested { nested.updated += 1 }
+        case .unchanged: if isNested { nested.unchanged += 1 } else { unchanged += 1 }
+        case .ignored: if isNested { nested.ignored += 1 } else { ignored += 1 }
+        }
     }
 }
 
@@ -499,14 +510,6 @@ extension LateRejects {
         defaults plan: EntityPlan? = nil,
         _ body: (RowValues) throws -> Result
     ) rethrows -> Result {
-        try chunkBytes.withUnsafeBufferPointer { chunk in
-            try batch.bytes.withUnsafeBufferPointer { own in
-                try cells.withUnsafeBufferPointer { cells in
-                    try (plan?.defaultBytes ?? []).withUnsafeBufferPointer { defaults in
-                        try body(RowValues(cells: cells, chunk: chunk, own: own, defaults: defaults))
-                    }
-                }
-            }
-        }
+        try batch.withValues(chunk: chunkBytes, cells: cells, defaults: plan?.defaultBytes ?? [], body)
     }
 }

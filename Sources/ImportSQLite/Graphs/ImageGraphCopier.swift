@@ -46,20 +46,16 @@ final class ImageGraphCopier {
             lastRowID.append(
                 isNumbered ? try connection.prepare("SELECT coalesce(max(rowid), 0) FROM \(name)") : nil
             )
-            if isNumbered || isKeyed { try tables.append(table(of: index, node, name, isKeyed: isKeyed)) }
+            if isNumbered || isKeyed { try tables.append(table(of: index, node, isKeyed: isKeyed)) }
         }
         let entities = plan.nodes.count
         for (place, links) in LinkTable.all(of: plan.layout).enumerated() {
-            let columns = links.columns.map(\.quotedIdentifier).joined(separator: ", ")
-            let values = links.columns.indices.map { "c\($0)" }.joined(separator: ", ")
             let index = Int32(entities + place)
-            let image = "\(AttachedDatabaseImage.name).\(DatabaseImageSchema.table(index))"
             // SQLite copies rows as they are where the columns are the same, and none is a key.
             let stored = try StoredTable(links.table, database).columns.map(\.name)
-            let isWhole = stored == links.columns
+            let values = stored == links.columns ? nil : links.columns.indices.map { "c\($0)" }
             let copy = try connection.prepare(
-                "INSERT OR ABORT INTO main.\(links.table.quotedIdentifier) "
-                    + (isWhole ? "SELECT * FROM \(image)" : "(\(columns)) SELECT \(values) FROM \(image)")
+                AttachedDatabaseImage.insertion(of: index, into: links.table, links.columns, values)
             )
             tables.append(Table(index: index, copy: copy, numbered: -1, isOfLinks: true, isKeyed: false, whole: nil))
         }
@@ -70,7 +66,7 @@ final class ImageGraphCopier {
         for statement in lastRowID { sqlite3_finalize(statement) }
     }
 
-    private func table(of index: Int, _ node: GraphPlan.Node, _ name: String, isKeyed: Bool) throws -> Table {
+    private func table(of index: Int, _ node: GraphPlan.Node, isKeyed: Bool) throws -> Table {
         let layout = plan.layout
         // The object around of one without identifier is the only one that it refers to by a row id.
         let numbered = node.rows.references.first { owner, _ in
@@ -78,15 +74,16 @@ final class ImageGraphCopier {
                 && layout.hierarchy.identifier(of: layout.target(of: owner)).isEmpty
         }
         let attributes = node.plan.entity.attributes
-        let image = "\(AttachedDatabaseImage.name).\(DatabaseImageSchema.table(Int32(index)))"
-        let columns = attributes.map(\.column.quotedIdentifier).joined(separator: ", ")
         let values = attributes.indices.map { numbered?.value.contains($0) == true ? "c\($0) + ?1" : "c\($0)" }
         // SQLite copies rows as they are where the columns are the same.
         let isWhole = try numbered == nil && ImageRowCopier.hasJust(node.plan.entity, database)
         let copy = try connection.prepare(
-            isWhole
-                ? "INSERT OR ABORT INTO \(name) SELECT * FROM \(image)"
-                : "INSERT OR ABORT INTO \(name) (\(columns)) SELECT \(values.joined(separator: ", ")) FROM \(image)"
+            AttachedDatabaseImage.insertion(
+                of: Int32(index),
+                into: node.plan.entity.table,
+                attributes.map(\.column),
+                isWhole ? nil : values
+            )
         )
         return Table(
             index: Int32(index),

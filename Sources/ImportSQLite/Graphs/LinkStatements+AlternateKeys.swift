@@ -23,27 +23,17 @@ extension LinkStatements {
 
     /// Sets a to-one in an object's own columns, if it is another one; the index in its list is none in another's.
     var setNamed: String {
-        let differs = references.map { "\($0) IS NOT ?" }.joined(separator: " OR ")
         let places = [position].compactMap { $0 }.map { ", \($0) = NULL" }.joined()
-        return "UPDATE \(table) SET \(sets(references))\(places) WHERE rowid = ? AND (\(differs))"
+        return "UPDATE \(table) SET \(sets(references))\(places) WHERE rowid = ? AND (\(any(references, "IS NOT ?")))"
     }
 
     /// Clears a to-one in an object's own columns, if it is set.
     var clearNamed: String {
-        let isSet = references.map { "\($0) IS NOT NULL" }.joined(separator: " OR ")
-        return "UPDATE \(table) SET \(sets(columns, "NULL")) WHERE rowid = ? AND (\(isSet))"
+        "UPDATE \(table) SET \(sets(columns, "NULL")) WHERE rowid = ? AND (\(any(references, "IS NOT NULL")))"
     }
 
     /// The row ids of those whose own columns are to be set and are not yet.
     var selectWaiting: String {
-        let isFree = references.map { "\($0) IS NULL" }.joined(separator: " AND ")
-        return "SELECT rowid FROM \(table) WHERE \(equal(holderKey)) AND \(isFree)"
-    }
-
-    /// Adds a link that is not there.
-    var insertNamedLink: String {
-        let names = own + other + [position].compactMap { $0 }
-        let places = names.map { _ in "?" }.joined(separator: ", ")
-        return "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (\(places)) ON CONFLICT DO NOTHING"
+        "SELECT rowid FROM \(table) WHERE \(equal(holderKey)) AND \(all(references, "IS NULL"))"
     }
 }

@@ -128,7 +128,18 @@ package final class LinkStatements {
         return "\(column.quotedIdentifier) IN (\(subentities.joined(separator: ", ")))"
     }
 
-    package func equal(_ columns: [String]) -> String { columns.map { "\($0) = ?" }.joined(separator: " AND ") }
+    package func equal(_ columns: [String]) -> String { all(columns, "= ?") }
+
+    /// What holds where each of the columns fulfils a condition.
+    func all(_ columns: [String], _ condition: String) -> String {
+        columns.map { "\($0) \(condition)" }.joined(separator: " AND ")
+    }
+
+    /// What holds where one of the columns does.
+    func any(_ columns: [String], _ condition: String) -> String {
+        columns.map { "\($0) \(condition)" }.joined(separator: " OR ")
+    }
+
     package func sets(_ columns: [String], _ value: String = "?") -> String {
         columns.map { "\($0) = \(value)" }.joined(separator: ", ")
     }
@@ -153,16 +164,12 @@ package final class LinkStatements {
     private(set) lazy var findElement = "SELECT rowid FROM \(destinationTable) WHERE rowid = ?"
 
     /// Links a row, if it is not linked so already.
-    private(set) lazy var setRow: String = {
-        let differs = columns.map { "\($0) IS NOT ?" }.joined(separator: " OR ")
-        return "UPDATE \(table) SET \(sets(columns)) WHERE rowid = ? AND (\(differs))"
-    }()
+    private(set) lazy var setRow =
+        "UPDATE \(table) SET \(sets(columns)) WHERE rowid = ? AND (\(any(columns, "IS NOT ?")))"
 
     /// Links a row that is not linked.
-    private(set) lazy var setIfNull: String = {
-        let isFree = references.map { "\($0) IS NULL" }.joined(separator: " AND ")
-        return "UPDATE \(table) SET \(sets(columns)) WHERE rowid = ? AND \(isFree)"
-    }()
+    private(set) lazy var setIfNull =
+        "UPDATE \(table) SET \(sets(columns)) WHERE rowid = ? AND \(all(references, "IS NULL"))"
 
     /// Gives a row its place among those that are linked to the same.
     private(set) lazy var placeIfSame: String = {
@@ -180,8 +187,6 @@ package final class LinkStatements {
     private(set) lazy var selectOwners =
         "SELECT \((["rowid"] + holderKey).joined(separator: ", ")) FROM \(table) WHERE \(equal(references))"
 
-    var clearOwner: String { clearRow }
-
     /// The object without identifier that a row refers to.
     private(set) lazy var findReferred =
         "SELECT target.rowid FROM \(table) AS link JOIN \(destinationTable) AS target ON target.rowid = link.\(references[0]) "
@@ -195,17 +200,20 @@ package final class LinkStatements {
     package var isLinked: String {
         if isReferring { return "SELECT 1 FROM \(table) WHERE \(references[0]) = ? LIMIT 1" }
         if isJoin { return "SELECT 1 FROM \(table) WHERE \(equal(other)) LIMIT 1" }
-        let isSet = references.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
-        return "SELECT 1 FROM \(table) WHERE rowid = ? AND \(isSet)"
+        return "SELECT 1 FROM \(table) WHERE rowid = ? AND \(all(references, "IS NOT NULL"))"
     }
 
     /// The rows whose reference leads to nothing, as a table with a condition.
     package func dangling(in layout: ModelLayout, destination: Int) -> String {
-        let columns = isJoin ? other : references
-        let pairs = zip(columns, destinationKey).map { "link.\($0) = target.\($1)" }.joined(separator: " AND ")
-        let isSet = columns.map { "link.\($0) IS NOT NULL" }.joined(separator: " AND ")
-        return "\(table) AS link WHERE \(isSet) AND NOT EXISTS (SELECT 1 FROM "
-            + "\(layout.table(of: destination).quotedIdentifier) AS target WHERE \(pairs))"
+        unmet(isJoin ? other : references, destinationKey, of: destination, layout)
+    }
+
+    /// The rows whose columns refer to an object that is not there, as a table with a condition.
+    private func unmet(_ columns: [String], _ key: [String], of target: Int, _ layout: ModelLayout) -> String {
+        let pairs = zip(columns, key).map { "link.\($0) = target.\($1)" }.joined(separator: " AND ")
+        return
+            "\(table) AS link WHERE \(all(columns.map { "link.\($0)" }, "IS NOT NULL")) AND NOT EXISTS (SELECT 1 FROM "
+            + "\(layout.table(of: target).quotedIdentifier) AS target WHERE \(pairs))"
     }
 
     var danglingKey: String { (isJoin ? other : references).joined(separator: ", ") }
@@ -223,24 +231,18 @@ package final class LinkStatements {
     /// The rows that refer to an object that is not there, from the side that has no columns, as a table with a condition.
     package func lost(in layout: ModelLayout) -> String {
         let (target, references) = isJoin ? (entity, own) : (layout.target(of: relationship), references)
-        let key = Self.key(of: target, layout)
-        let pairs = zip(references, key).map { "link.\($0) = target.\($1)" }.joined(separator: " AND ")
-        let isSet = references.map { "link.\($0) IS NOT NULL" }.joined(separator: " AND ")
-        return "\(table) AS link WHERE \(isSet) AND NOT EXISTS (SELECT 1 FROM "
-            + "\(layout.table(of: target).quotedIdentifier) AS target WHERE \(pairs))"
+        return unmet(references, Self.key(of: target, layout), of: target, layout)
     }
 
     /// How many rows refer to what another one refers to.
     package var countOfShared: String {
-        let list = references.joined(separator: ", ")
-        let isSet = references.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
-        return "SELECT count(*) FROM (SELECT 1 FROM \(table) WHERE \(isSet) GROUP BY \(list) HAVING count(*) > 1)"
+        "SELECT count(*) FROM (SELECT 1 FROM \(table) WHERE \(all(references, "IS NOT NULL")) "
+            + "GROUP BY \(references.joined(separator: ", ")) HAVING count(*) > 1)"
     }
 
     /// How many rows refer to nothing.
     var countOfEmpty: String {
-        let isEmpty = references.map { "\($0) IS NULL" }.joined(separator: " OR ")
-        return "SELECT count(*) FROM \(table) WHERE \(isEmpty)"
+        "SELECT count(*) FROM \(table) WHERE \(any(references, "IS NULL"))"
     }
 
     // MARK: Join tables
@@ -249,18 +251,22 @@ package final class LinkStatements {
 
     private(set) lazy var selectLink = "SELECT 1 FROM \(table) WHERE \(equal(own)) LIMIT 1"
 
-    private(set) lazy var insertLink: String = {
-        let names = own + other + [position].compactMap { $0 }
-        let places = names.map { _ in "?" }.joined(separator: ", ")
-        let conflict =
-            position.map { "DO UPDATE SET \($0) = excluded.\($0) WHERE \($0) IS NOT excluded.\($0)" } ?? "DO NOTHING"
-        return "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (\(places)) ON CONFLICT \(conflict)"
-    }()
+    private(set) lazy var insertLink = insertion(
+        own + other + [position].compactMap(\.self),
+        position.map { "DO UPDATE SET \($0) = excluded.\($0) WHERE \($0) IS NOT excluded.\($0)" } ?? "DO NOTHING"
+    )
 
     /// The other direction of a link that is its own inverse.
-    private(set) lazy var insertSymmetricLink: String = {
-        let names = own + other
-        let places = names.map { _ in "?" }.joined(separator: ", ")
-        return "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (\(places)) ON CONFLICT DO NOTHING"
-    }()
+    private(set) lazy var insertSymmetricLink = insertion(own + other, "DO NOTHING")
+
+    /// Adds a link that is not there.
+    private(set) lazy var insertNamedLink = insertion(own + other + [position].compactMap(\.self), "DO NOTHING")
+
+    private func insertion(_ columns: [String], _ onConflict: String) -> String {
+        let places = columns.map { _ in "?" }.joined(separator: ", ")
+        return "INSERT INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(places)) ON CONFLICT \(onConflict)"
+    }
+
+    /// The parameter for the position in a list, if there is a column for it.
+    func place(_ position: Int64) -> [LinkStatementCache.Parameter] { hasPosition ? [.number(position)] : [] }
 }

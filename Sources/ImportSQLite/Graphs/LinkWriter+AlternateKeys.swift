@@ -68,7 +68,7 @@ extension LinkWriter {
         if form.isOneToOne {
             if let inverse = form.inverse { try forgetWaiting(self.form(of: inverse), source: target) }
             for other in try statements.integers(form.selectOwners, [.key(target)]) where other != rowID {
-                try statements.run(form.clearOwner, [.number(other)])
+                try statements.run(form.clearRow, [.number(other)])
                 outcome.updated.append((form.entity, other))
                 outcome.ledger.append((.unlinked, form.entity, form.description.name))
             }
@@ -147,21 +147,13 @@ extension LinkWriter {
                 "SELECT source, position FROM _import_link WHERE relationship = ? AND target = ? ORDER BY source",
                 [.text(form.name), .bytes(target)]
             ) { found.append((RowKey(bytes: $0.bytes(of: 0)), sqlite3_column_int64($0, 1))) }
-            guard !found.isEmpty, let key = try key(of: rowID, form) else { continue }
+            guard !found.isEmpty else { continue }
+            let key = try key(of: rowID, form.destination)
             for (source, position) in found {
                 try apply(form, placement, rowID, key, source, position, isStated: isStated(placement.owner), &outcome)
             }
             try forgetWaiting(form, target: RowKey(bytes: target))
         }
-    }
-
-    private func key(of rowID: Int64, _ form: LinkStatements) throws -> RowKey? {
-        var key: RowKey?
-        let columns = form.destinationKey.joined(separator: ", ")
-        try statements.run("SELECT \(columns) FROM \(form.destinationTable) WHERE rowid = ?", [.number(rowID)]) {
-            key = RowKey($0, columns: 0..<Int32(form.destinationKey.count))
-        }
-        return key
     }
 
     private func apply(
@@ -174,7 +166,7 @@ extension LinkWriter {
         isStated: Bool,
         _ outcome: inout GraphWriter.Outcome
     ) throws {
-        let place: [LinkStatementCache.Parameter] = form.hasPosition ? [.number(position)] : []
+        let place = form.place(position)
         if form.isJoin {
             try statements.run(form.insertNamedLink, [.key(source), .key(key)] + place)
             if form.isSymmetric { try statements.run(form.insertSymmetricLink, [.key(key), .key(source)]) }

@@ -60,7 +60,8 @@ extension LinkWriter {
         outcome.updated.append((form.destination, rowID))
     }
 
-    private func key(of rowID: Int64, _ entity: Int) throws -> RowKey {
+    /// By what a row of an entity is referred to.
+    func key(of rowID: Int64, _ entity: Int) throws -> RowKey {
         let names = layout.key(of: entity)
         if layout.hierarchy.identifier(of: entity).isEmpty { return RowKey(rowID: rowID) }
         var key = RowKey()
@@ -137,7 +138,7 @@ extension LinkWriter {
         guard rule?.deleteRule != .noAction else { return }
         for (holder, form) in LinkStatements.all(relationship, layout) {
             for rowID in try statements.integers(form.selectOwners, [.key(key)]) {
-                try statements.run(form.clearOwner, [.number(rowID)])
+                try statements.run(form.clearRow, [.number(rowID)])
                 outcome.updated.append((holder, rowID))
             }
         }

@@ -16,7 +16,7 @@ extension LinkWriter {
     ) throws {
         guard !own.hasNull else { return }
         for other in try owners(of: own, form) where other.key != key {
-            try statements.run(form.clearOwner, [.number(other.rowID)])
+            try statements.run(form.clearRow, [.number(other.rowID)])
             outcome.updated.append((form.entity, other.rowID))
             outcome.ledger.append((.unlinked, form.entity, form.description.name))
         }

@@ -199,12 +199,8 @@ package final class LinkWriter {
             return try wait(for: target, key, position, form)
         }
         if form.isOneToOne { try statements.run(form.clearOthers, [.key(key), .number(rowID)]) }
-        let parameters: [LinkStatementCache.Parameter] =
-            [.key(key)] + (form.hasPosition ? [.number(position)] : []) + [.number(rowID)]
-        let differs = try statements.run(
-            form.setRow,
-            parameters + [.key(key)] + (form.hasPosition ? [.number(position)] : [])
-        )
+        let place = form.place(position)
+        let differs = try statements.run(form.setRow, [.key(key)] + place + [.number(rowID), .key(key)] + place)
         if differs > 0 { outcome.updated.append((form.destination, rowID)) }
     }
 
@@ -222,13 +218,13 @@ package final class LinkWriter {
         outcome.updated.append((form.destination, rowID))
         outcome.ledger.append((.unlinked, form.entity, form.description.name))
         guard form.deletesOrphans || form.isParent else { return }
-        try noteOrphan(rowID, form)
+        try noteOrphan(RowKey(rowID: rowID), form)
     }
 
-    private func noteOrphan(_ rowID: Int64, _ form: LinkStatements) throws {
+    private func noteOrphan(_ target: RowKey, _ form: LinkStatements) throws {
         try statements.run(
             "INSERT OR IGNORE INTO _import_orphan (job, relationship, target) VALUES (?, ?, ?)",
-            [.number(job), .text(form.name), .bytes(RowKey(rowID: rowID).bytes)]
+            [.number(job), .text(form.name), .bytes(target.bytes)]
         )
     }
 
@@ -265,14 +261,8 @@ package final class LinkWriter {
                     continue
                 }
                 outcome.ledger.append((.unlinked, form.entity, form.description.name))
-                guard form.deletesOrphans else { continue }
-                try statements.run(
-                    "INSERT OR IGNORE INTO _import_orphan (job, relationship, target) VALUES (?, ?, ?)",
-                    [.number(job), .text(form.name), .bytes(other.bytes)]
-                )
+                if form.deletesOrphans { try noteOrphan(other, form) }
             }
-        }
-        if isReplacing(form) {
             try forgetWaiting(form, source: key)
             positions = ListPositions()
         } else {
@@ -289,13 +279,7 @@ package final class LinkWriter {
                 outcome.joinPositions[target.row] = position
                 continue
             }
-            let place: [LinkStatementCache.Parameter] = form.hasPosition ? [.number(position)] : []
-            if try statements.run(form.insertLink, [.key(key), .key(other)] + place) > 0 {
-                outcome.relinked.insert(row)
-            }
-            if form.isSymmetric {
-                try statements.run(form.insertSymmetricLink, [.key(other), .key(key)])
-            }
+            if try join(form, key, to: other, at: position) { outcome.relinked.insert(row) }
         }
     }
 
@@ -316,10 +300,12 @@ package final class LinkWriter {
     ///
     /// - Returns: whether it was not there so.
     package func join(_ relationship: Int, _ key: RowKey, to rowID: Int64, at position: Int64) throws -> Bool {
-        let form = form(of: relationship)
-        let place: [LinkStatementCache.Parameter] = form.hasPosition ? [.number(position)] : []
-        let count = try statements.run(form.insertLink, [.key(key), .key(RowKey(rowID: rowID))] + place)
-        if form.isSymmetric { try statements.run(form.insertSymmetricLink, [.key(RowKey(rowID: rowID)), .key(key)]) }
+        try join(form(of: relationship), key, to: RowKey(rowID: rowID), at: position)
+    }
+
+    private func join(_ form: LinkStatements, _ key: RowKey, to other: RowKey, at position: Int64) throws -> Bool {
+        let count = try statements.run(form.insertLink, [.key(key), .key(other)] + form.place(position))
+        if form.isSymmetric { try statements.run(form.insertSymmetricLink, [.key(other), .key(key)]) }
         return count > 0
     }
 
@@ -340,7 +326,7 @@ package final class LinkWriter {
     /// Notes that a row refers to an object without identifier no longer.
     func loosen(_ rowID: Int64, of relationship: Int) throws {
         let form = form(of: relationship)
-        if form.deletesOrphans { try noteOrphan(rowID, form) }
+        if form.deletesOrphans { try noteOrphan(RowKey(rowID: rowID), form) }
     }
 
     /// Takes from others what a row is about to refer to, where only one may.
@@ -377,7 +363,7 @@ package final class LinkWriter {
                 if rowID != stored, identifier == nil || other != identifier { taken.append(rowID) }
             }
             for rowID in taken {
-                try statements.run(form.clearOwner, [.number(rowID)])
+                try statements.run(form.clearRow, [.number(rowID)])
                 outcome.updated.append((entity, rowID))
                 outcome.ledger.append(
                     (.unlinked, layout.relationships[owner].entity, layout.relationships[owner].description.name)
@@ -467,7 +453,7 @@ package final class LinkWriter {
             let form = form(of: index)
             guard try isWaiting(form.name) else { continue }
             guard let found = try waiting(form, for: key) else { continue }
-            let position: [LinkStatementCache.Parameter] = form.hasPosition ? [.number(found.position)] : []
+            let position = form.place(found.position)
             // What the row says itself is newer, also that it refers to nothing.
             if !isStated(placement.owner) {
                 if form.isOneToOne { try statements.run(form.clearOthers, [.key(found.source), .number(rowID)]) }

@@ -99,14 +99,10 @@ package final class RepairFilePlan: RetryPlan {
         var ordinal: Int64 = 0
         var problems: [String] = []
         var problemCount = 0
-        private var number: Int64 = 0
+        var number: Int64 = 0
         /// The line that is read, as far as it has come.
-        private var line: [UInt8] = []
-        private let reader = RepairLine.makeReader()
-
-        init(maxLineBytes: Int) {
-            self.maxLineBytes = maxLineBytes
-        }
+        var line: [UInt8] = []
+        let reader = RepairLine.makeReader()
 
         /// Reads the next bytes.
         mutating func read(_ bytes: ArraySlice<UInt8>, _ plan: Database, _ rejects: some RejectLookup) throws {

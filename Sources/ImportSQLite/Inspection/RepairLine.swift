@@ -58,6 +58,8 @@ package struct RepairLine {
     package private(set) var key: String?
     /// The record's text, if it is a JSON string.
     package private(set) var text: [UInt8]?
+    /// Where the record is in the reader's tape.
+    private var record = 0
 
     /// A reader for records of any depth that a record may have, and the line around them.
     package static func makeReader() -> RecordReader { RecordReader(maxDepth: 100_001) }
@@ -108,17 +110,7 @@ package struct RepairLine {
     /// The bytes of a line's record; of a string, its text.
     package static func record(in line: ByteView, _ reader: RecordReader) throws(Problem) -> [UInt8] {
         let parsed = try RepairLine(line, reader)
-        if let text = parsed.text { return text }
-        let tokens = reader.tape.tokens
-        var index = 1
-        while index < Int(tokens[0].next) {
-            let value = index + 1
-            if string(index, line, reader) == "record" {
-                return Array(reader.tape.token(value, in: line).bytes.buffer)
-            }
-            index = Int(tokens[value].next)
-        }
-        throw Problem(text: "has no \"record\"")
+        return parsed.text ?? Array(reader.tape.token(parsed.record, in: line).bytes.buffer)
     }
 
     private mutating func take(
@@ -130,6 +122,7 @@ package struct RepairLine {
         let kind = reader.tape.tokens[value].kind
         switch name {
         case "record":
+            record = value
             if kind == .string { text = Array(Self.string(value, line, reader).utf8) }
         case "key":
             var places = [value]
@@ -146,7 +139,7 @@ package struct RepairLine {
             }
             key = RecordKeys.text(of: places.map { Self.string($0, line, reader) })
         default:
-            let digits = String(decoding: reader.tape.token(value, in: line).bytes.buffer, as: UTF8.self)
+            let digits = Self.string(value, line, reader)
             guard kind == .number, let number = Int64(digits), number > 0 else {
                 throw Problem(text: "has a \"\(name)\" that is no number of one")
             }
@@ -160,10 +153,6 @@ package struct RepairLine {
 
     /// A string or key without its escapes.
     private static func string(_ index: Int, _ line: ByteView, _ reader: RecordReader) -> String {
-        let token = reader.tape.token(index, in: line)
-        guard token.hasEscapes else { return String(decoding: token.bytes.buffer, as: UTF8.self) }
-        var bytes: [UInt8] = []
-        _ = JSONUnescaper.append(token.bytes, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        reader.tape.token(index, in: line).text
     }
 }

@@ -41,44 +41,6 @@ extension StoreInspection {
         /// The number of rejects that were repaired since; of a retry, those that it has repaired.
         public let repaired: Int64
 
-        package init(
-            job: Int64,
-            state: ImportReport.State,
-            isRetry: Bool,
-            change: Change?,
-            undoes: Int64?,
-            undoneBy: Int64? = nil,
-            sources: [String],
-            started: String,
-            finished: String?,
-            recordsRead: Int64,
-            inserted: Int64,
-            updated: Int64,
-            deleted: Int64?,
-            unchanged: Int64,
-            ignored: Int64,
-            rejected: Int64,
-            repaired: Int64
-        ) {
-            self.job = job
-            self.state = state
-            self.isRetry = isRetry
-            self.change = change
-            self.undoes = undoes
-            self.undoneBy = undoneBy
-            self.sources = sources
-            self.started = started
-            self.finished = finished
-            self.recordsRead = recordsRead
-            self.inserted = inserted
-            self.updated = updated
-            self.deleted = deleted
-            self.unchanged = unchanged
-            self.ignored = ignored
-            self.rejected = rejected
-            self.repaired = repaired
-        }
-
         /// The kinds of jobs that change stored objects.
         public enum Change: String, Sendable, Hashable, Codable, CaseIterable {
             /// The job applies a change set.

@@ -25,22 +25,16 @@ final class GraphBatchWriter {
         self.job = job.id
         isLostKnown = isAppending
         writer = try GraphWriter(database, plan: plan, job: job.id, options: job.options)
-        let keyed = laysOutRows ? Self.keyed(plan) : nil
+        let keyed = laysOutRows ? FastGraphPlan(plan)?.keyed ?? [] : nil
         appender = plan.isAppendable ? try GraphAppender(database, plan: plan, job: job.id, keyed: keyed) : nil
-    }
-
-    /// The entities whose records' own rows are laid out, by their indexes.
-    private static func keyed(_ graph: GraphPlan) -> Set<Int32> {
-        FastGraphPlan(graph)?.keyed ?? []
     }
 
     /// The images of a batch's objects and links; nil where there are none.
     static func images(_ graph: GraphPlan, _ database: Database) throws -> DatabaseImageSchema? {
-        guard try String.fetchOne(database, sql: "PRAGMA encoding") == "UTF-8", FastGraphPlan(graph) != nil else {
-            return nil
-        }
+        guard try String.fetchOne(database, sql: "PRAGMA encoding") == "UTF-8",
+            let keyed = FastGraphPlan(graph)?.keyed
+        else { return nil }
         // Rows that are laid out are written all at once, so none may be refused by what another program has added.
-        let keyed = keyed(graph)
         let keyedTables = Set(keyed.map { graph.layout.table(of: Int($0)) })
         for table in graph.layout.tables
         where table.isJoin || keyedTables.contains(table.name) || !table.indexes.contains(where: \.isIdentifier) {

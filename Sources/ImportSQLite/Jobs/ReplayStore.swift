@@ -152,9 +152,6 @@ package final class ReplayStore {
             JobStart(
                 transformers: transformers,
                 indexes: StoreIndexes(wanted: []),
-                replaced: nil,
-                replacedChunks: nil,
-                retry: nil,
                 makesChunkDirectory: false
             )
         ).job

@@ -51,7 +51,20 @@ extension SQLiteJournalReader {
     }
 
     package func forEachJob(beginningAsOneOf hashes: Set<String>, _ body: (StoredJob) throws -> Bool) throws {
-        try forEachJob(readIfThere { try StoredJob.numbers(beginningAsOneOf: hashes, $0) } ?? [], body)
+        guard !hashes.isEmpty else { return }
+        let numbers = try readIfThere { database in
+            guard try database.hasTable("_import_source") else { return [] as [Int64] }
+            return try Int64.fetchAll(
+                database,
+                sql: """
+                    WITH hash (value) AS (SELECT value FROM json_each(?))
+                    SELECT DISTINCT job FROM _import_source WHERE json_extract(description, '$.fingerprint') IN hash
+                        OR json_extract(description, '$.opening') IN hash ORDER BY job DESC
+                    """,
+                arguments: [try BookkeepingJSON.encode(hashes.sorted())]
+            )
+        }
+        try forEachJob(numbers ?? [], body)
     }
 
     private func forEachJob(_ numbers: [Int64], _ body: (StoredJob) throws -> Bool) throws {
@@ -63,7 +76,14 @@ extension SQLiteJournalReader {
     }
 
     package func isFinished(token: String) throws -> Bool {
-        try readIfThere { try StoredJob.isFinished(token: token, $0) } ?? false
+        try readIfThere { database in
+            let numbers = try Int64.fetchAll(
+                database,
+                sql: "SELECT id FROM _import_job WHERE token = ? AND state = 'finished'",
+                arguments: [token]
+            )
+            return try numbers.contains { try StoredJob.find($0, database)?.takesChunks == false }
+        } ?? false
     }
 
     package func knownRecords(of entities: Set<String>, excluding job: Int64?) throws -> [String: KnownRecords] {
@@ -79,31 +99,80 @@ extension SQLiteJournalReader {
     }
 
     package func committed(of job: StoredJob, source: Int, from byte: Int64) throws -> CommittedSource {
-        try readIfThere {
-            var committed = CommittedSource(
-                ranges: try HashedRange.committed($0, job: job.id, source: source, from: byte),
-                hasReachedLimit: try job.hasReachedLimit(ofSource: source, $0)
-            )
+        try readIfThere { database in
+            let ranges = try BookkeepingRow.fetchAll(
+                database,
+                from: "_import_chunk",
+                sql: """
+                    SELECT DISTINCT first_byte, end_byte, source_hash FROM _import_chunk
+                    WHERE job = ? AND source = ? AND first_byte >= ? AND is_complete ORDER BY first_byte
+                    """,
+                arguments: [job.id, source, byte]
+            ).map { try HashedRange($0) }
+            let isLimited = try job.options.limit != nil && hasReachedLimit(job, source, database)
+            var committed = CommittedSource(ranges: ranges, hasReachedLimit: isLimited)
             let rows = "SELECT 1 FROM _import_chunk WHERE job = ? AND source = ? AND inserted > 0"
-            committed.hasRows = try $0.exists(rows, [job.id, source])
+            committed.hasRows = try database.exists(rows, [job.id, source])
             return committed
         } ?? CommittedSource(ranges: [], hasReachedLimit: false)
     }
 
+    /// True if a source was not read to its end, as no more records of it were wanted.
+    private func hasReachedLimit(_ job: StoredJob, _ source: Int, _ database: Database) throws -> Bool {
+        let records = try Int64.fetchOne(
+            database,
+            sql: "SELECT sum(records) FROM _import_chunk WHERE job = ? AND source = ?",
+            arguments: [job.id, source]
+        )
+        return SplitLimits(job.options).isReached(records: records ?? 0, paths: job.sources[source].shape.paths.count)
+    }
+
     package func recordCounts(of job: StoredJob) throws -> (read: Int64, rejected: Int64) {
-        try readIfThere { try job.recordCounts($0) } ?? (0, 0)
+        let row =
+            try readIfThere {
+                try Row.fetchOne(
+                    $0,
+                    sql: """
+                        SELECT coalesce(sum(records_read), 0) AS read, coalesce(sum(rejected), 0) AS rejected
+                        FROM _import_entity WHERE job = ?
+                        """,
+                    arguments: [job.id]
+                )
+            } ?? nil
+        return (row?["read"] ?? 0, row?["rejected"] ?? 0)
     }
 
     package func readEntities(of job: StoredJob) throws -> Set<String> {
-        try readIfThere { try job.readEntities($0) } ?? []
+        let sql = "SELECT entity FROM _import_entity WHERE job = ? AND records_read > 0"
+        return try readIfThere { try Set(String.fetchAll($0, sql: sql, arguments: [job.id])) } ?? []
     }
 
     package func outsideNames(of job: StoredJob) throws -> [String] {
-        try readIfThere { try job.outsideNames($0) } ?? []
+        try readIfThere {
+            try BookkeepingRow.fetchAll(
+                $0,
+                from: "_import_ledger",
+                sql: "SELECT attribute FROM _import_ledger WHERE job = ? AND kind = ? AND NOT is_error",
+                arguments: [job.id, LedgerKind.outside.rawValue]
+            ).map { try $0.text("attribute") }
+        } ?? []
     }
 
     package func unfoundPaths(of job: StoredJob) throws -> [String] {
-        try readIfThere { try job.unfoundPaths($0) } ?? []
+        try readIfThere {
+            try BookkeepingRow.fetchAll(
+                $0,
+                from: "_import_ledger",
+                sql: """
+                    SELECT attribute, sum(count) AS sources FROM _import_ledger
+                    WHERE job = ? AND kind = ? AND NOT is_error GROUP BY attribute ORDER BY attribute
+                    """,
+                arguments: [job.id, LedgerKind.notFound.rawValue]
+            ).compactMap { row in
+                let path = try row.text("attribute")
+                return try row.index("sources") == job.sources.count { $0.shape.paths.contains(path) } ? path : nil
+            }
+        } ?? []
     }
 
     package func badSources(of job: StoredJob) throws -> [String] {
@@ -149,7 +218,19 @@ extension SQLiteJournalReader {
     }
 
     package func hasUntried(_ selection: RejectSelection, besidesThoseOf retries: [Int64]) throws -> Bool {
-        try readIfThere { try selection.hasUntried(besidesThoseOf: retries, $0) } ?? false
+        let numbers = retries.map(String.init).joined(separator: ", ")
+        let isNew =
+            retries.isEmpty ? "" : "AND id NOT IN (SELECT reject FROM _import_retry WHERE job IN (\(numbers)))"
+        return try readIfThere {
+            try $0.exists(
+                """
+                SELECT 1 FROM _import_reject
+                WHERE state = 'open' AND length(record) >= length
+                    AND (?1 IS NULL OR job = ?1) AND (?2 IS NULL OR entity = ?2) \(isNew)
+                """,
+                [selection.job, selection.entity]
+            )
+        } ?? false
     }
 
     package func forEachRepairLine(_ selection: RejectSelection, _ body: (ArraySlice<UInt8>) throws -> Void) throws

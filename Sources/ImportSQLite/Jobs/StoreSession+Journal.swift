@@ -192,11 +192,10 @@ extension StoreSession: Journal {
         return try writeIndexes(interruption) { database in
             let references = DanglingReferences(job: job.id)
             let layout = try ModelLayout(importing: model)
-            guard
-                try references.find(layout, LinkStatementCache(database), check: { try interruption.check() })
-            else { return nil }
+            let statements = try LinkStatementCache(database)
+            guard try references.find(layout, statements, check: interruption.check) else { return nil }
             try ImportUndoLog.restart(job.id, database)
-            return try JobRollback(job: job.id).takeBack(layout, { try interruption.check() }, database)
+            return try JobRollback(job: job.id).takeBack(layout, interruption.check, database)
         }
     }
 
@@ -220,9 +219,8 @@ extension StoreSession: Journal {
                 let wasAppending = try AppendMode.exists(job.id, database)
                 if wasAppending { try AppendMode.end(job.id, ModelLayout(importing: model), database) }
                 try interruption.check()
-                var settlement = try GraphSettlement(job, model, wasAppending: wasAppending, database) {
-                    try interruption.check()
-                }
+                let check = interruption.check
+                var settlement = try GraphSettlement(job, model, wasAppending: wasAppending, database, check: check)
                 changes += try settlement.settle(database)
                 try JobRollback(job: job.id).forget(database)
             }

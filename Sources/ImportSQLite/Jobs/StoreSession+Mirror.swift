@@ -30,10 +30,9 @@ extension StoreSession {
             if job.state == .finished { try checkThatNobodyHasWritten(since: job, database) }
             let log = try UndoLog(job: job.id, tellsRows: false, database)
             defer { try? log.end(database) }
-            let mirror = try MirrorDeletion(job, model, options, database, selecting: rowSelection) {
-                try interruption.check()
-            }
-            let merge = try mirror.run(transformers, log)
+            let rows = rowSelection
+            let merge = try MirrorDeletion(job, model, options, database, selecting: rows, check: interruption.check)
+                .run(transformers, log)
             if job.state == .finished {
                 try TableFingerprint.record(job.tables, database)
                 try InsertedRowRanges.noteEnds(of: job.tables, job: job.id, database)
@@ -51,10 +50,9 @@ extension StoreSession {
             guard job.replacesSources else { return nil }
             let log = try UndoLog(job: job.id, tellsRows: false, database)
             defer { try? log.end(database) }
-            let deletion = try MirrorDeletion(job, model, MirrorOptions(), database, selecting: nil) {
-                try interruption.check()
-            }
-            let merge = try deletion.replace(log)
+            let options = MirrorOptions()
+            let merge = try MirrorDeletion(job, model, options, database, selecting: nil, check: interruption.check)
+                .replace(log)
             // Done again, it would find rows that others have been given since.
             var descriptions = job.sources.map(\.description)
             for index in descriptions.indices { descriptions[index].replaces = nil }
@@ -70,27 +68,23 @@ extension StoreSession {
 
     /// What a job has seen says nothing any more once another job has written to its tables, or their rows have other row ids.
     private func checkThatNobodyHasWritten(since job: StoredJob, _ database: Database) throws {
-        guard try !MigrationHistory.exists(since: job.id, database) else {
-            throw ImportError(
+        func superseded(_ why: MessageText) -> ImportError {
+            ImportError(
                 .mirrorSuperseded,
                 at: store,
-                "the store was migrated to another model since job \(job.id) ended",
+                why,
                 advice: "Import the source once more with \(.mirror)."
             )
         }
+        guard try !MigrationHistory.exists(since: job.id, database) else {
+            throw superseded("the store was migrated to another model since job \(job.id) ended")
+        }
         let tables = Set(job.tables.map(ExistingEntity.folded))
-        let later = try BookkeepingRow.fetchAll(
-            database,
-            from: "_import_entity",
-            sql: "SELECT job, table_name FROM _import_entity WHERE job > ? ORDER BY job",
-            arguments: [job.id]
-        )
+        let (columns, rest) = ("job, table_name", "WHERE job > ? ORDER BY job")
+        let later = try BookkeepingRow.all(database, columns, from: "_import_entity", rest, [job.id])
         for row in later where try tables.contains(ExistingEntity.folded(row.text("table_name"))) {
-            throw ImportError(
-                .mirrorSuperseded,
-                at: store,
-                "job \(try row.number("job")) has imported into the entities of job \(job.id) since, and may use what would be deleted",
-                advice: "Import the source once more with \(.mirror)."
+            throw superseded(
+                "job \(try row.number("job")) has imported into the entities of job \(job.id) since, and may use what would be deleted"
             )
         }
         for table in job.tables {
@@ -99,12 +93,7 @@ extension StoreSession {
             let known = Int64(fingerprint.samples.count)
             // Somebody may have changed some; where most are gone or others, it is the row ids that have changed.
             guard 2 * (known - compared + changed) > known else { continue }
-            throw ImportError(
-                .mirrorSuperseded,
-                at: store,
-                "the rows of \(table.printable) are not what they were when job \(job.id) ended",
-                advice: "Import the source once more with \(.mirror)."
-            )
+            throw superseded("the rows of \(table.printable) are not what they were when job \(job.id) ended")
         }
     }
 }

@@ -77,28 +77,24 @@ package final class StoreSession: SQLiteJournalReader {
     ///
     /// - Throws: `ImportError`.
     package func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        do {
-            return try database.write(body)
-        } catch let error as DatabaseError {
-            throw failure(error)
-        }
+        try explaining { try database.write(body) }
     }
 
     /// One transaction that is on the disk when this returns, unless the store's durability is off.
     ///
     /// - Throws: `ImportError`.
     package func record<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        do {
-            return try RecordedFile.record(database, body)
-        } catch let error as DatabaseError {
-            throw failure(error)
-        }
+        try explaining { try RecordedFile.record(database, body) }
     }
 
-    /// The interruption's error where that has ended the wait for another writer.
-    private func failure(_ error: DatabaseError) -> ImportError {
-        let hasWaited = error.resultCode.primaryResultCode == .SQLITE_BUSY
-        return hasWaited && interruption.isRequested ? interruption.error : ImportError(store: store, error)
+    /// - Throws: the interruption's error where that has ended the wait for another writer.
+    private func explaining<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as DatabaseError {
+            let hasWaited = error.resultCode.primaryResultCode == .SQLITE_BUSY
+            throw hasWaited && interruption.isRequested ? interruption.error : ImportError(store: store, error)
+        }
     }
 
     /// One transaction that builds indexes, and that an interruption ends at once, as if it had not begun.

@@ -301,12 +301,6 @@ package final class StoreWriter: BatchWriter {
 
     // MARK: Rows
 
-    private func keeper(of index: Int, _ database: Database) throws -> IncompleteRecordWriter {
-        let keeper = try IncompleteRecordWriter(database, job: job, plan: plans[index])
-        keepers[index] = keeper
-        return keeper
-    }
-
     /// - Returns: the rejects that were found only now, by the stored objects.
     private func writeRows(
         _ batch: borrowing RowBatch,
@@ -370,7 +364,9 @@ package final class StoreWriter: BatchWriter {
                         last: last,
                         lastOfTable: { try deferred.lastRowID(database) }
                     ) {
-                        let keeper = try keepers[index] ?? keeper(of: index, database)
+                        let keeper =
+                            try keepers[index] ?? IncompleteRecordWriter(database, job: job, plan: plans[index])
+                        keepers[index] = keeper
                         try keeper.keep(place, of: batch, chunk: found.chunkBytes, source: source, after: last)
                         changes[index].countWaiting(1, job.options.onConflict)
                     } else {

@@ -31,7 +31,7 @@ extension StoredJob {
             if try AppendMode.isPossible(plan, database) { appended = plan }
         }
         try JobRollback.checkThatNoneIsOpen(model.tables, besides: id, database)
-        try TheirTables(options, database, store: store).check(model)
+        try TheirTables(options: options, database: database, store: store).check(model)
         let merges = try DeferredUniqueIndex.settle(tables: model.tables, database)
         try AppendMode.end(tables: model.tables, database)
         let preparation = try StoreSchema.prepareTables(

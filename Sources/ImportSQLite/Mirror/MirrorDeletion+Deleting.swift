@@ -67,17 +67,12 @@ extension MirrorDeletion {
     private func saved(_ deletion: Deletion) throws -> MergeNotification? {
         guard deletion.count > 0 || deletion.denied.contains(where: { $0 > 0 }) else { return nil }
         try save(deletion)
-        let marker = try Marker(database, job: job.id) ?? Marker()
-        let merge = MergeNotification(
-            job: job.id,
-            commit: marker.commits,
-            changes: deletion.changes,
-            totals: try EntityTotals.all(of: job.id, database),
-            marker: marker,
-            isFinished: false,
-            needsRefresh: deletion.needsRefresh
+        return try MergeLog.append(
+            deletion.changes,
+            of: job.id,
+            needsRefresh: deletion.needsRefresh,
+            database
         )
-        return try MergeLog.append(merge, database)
     }
 
     private func save(_ deletion: Deletion) throws {
@@ -191,12 +186,9 @@ extension MirrorDeletion {
         _ links: LinkWriter,
         _ deletion: inout Deletion
     ) throws -> Bool {
-        var isThere = false
-        try statements.run("SELECT 1 FROM main.\(root.table.quotedIdentifier) WHERE rowid = ?", [.number(rowID)]) { _ in
-            isThere = true
-        }
+        let select = "SELECT 1 FROM main.\(root.table.quotedIdentifier) WHERE rowid = ?"
         // It may have gone with another.
-        guard isThere else { return true }
+        guard try statements.exists(select, [.number(rowID)]) else { return true }
         var outcome = GraphWriter.Outcome()
         guard try links.delete(rowID, of: index, &outcome) else { return false }
         for (entity, rowID) in outcome.deleted {

@@ -46,16 +46,13 @@ extension MirrorDeletion {
     /// True if rows of one table are what they were when a job last ended, as far as they were looked at then.
     private static func areThere(_ rows: [Rows], _ database: Database) throws -> Bool {
         guard let table = rows.first?.table, try database.hasTable(table) else { return false }
-        let count = try database.makeStatement(
-            sql: "SELECT count(*) FROM main.\(table.quotedIdentifier) WHERE rowid BETWEEN ? AND ?"
-        )
         for part in rows {
-            let left = try Int64.fetchOne(count, arguments: [part.rowIDs.lowerBound, part.rowIDs.upperBound])
+            let left = try InsertedRowRanges.count([part.rowIDs], in: table, database)
             guard left == Int64(part.rowIDs.count), try given(of: part, database).isEmpty else { return false }
         }
         guard let fingerprint = try TableFingerprint(of: table, database) else { return true }
         let samples = fingerprint.samples.filter { sample in rows.contains { $0.rowIDs.contains(sample.row) } }
-        let (compared, changed) = try fingerprint.compare(samples, of: table, database)
+        let (compared, changed) = try fingerprint.compare(table, database, samples)
         return compared == Int64(samples.count) && changed == 0
     }
 

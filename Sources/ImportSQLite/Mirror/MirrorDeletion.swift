@@ -296,28 +296,11 @@ package final class MirrorDeletion {
                 """,
                 [.number(Int64(place)), .number(Int64(MirroredObject.mostListed - objects.count))]
             ) { row in
-                let values = root.identifier.enumerated().map { index, part in
-                    NamedValue(part.name, row.storedValue(of: Int32(index)))
-                }
-                objects.append(MirroredObject(entity: root.name, identifier: ObjectReference(values)))
+                let values = RowKey(row, columns: 0..<Int32(root.identifier.count)).values ?? []
+                let named = zip(root.identifier, values).map { NamedValue($0.name, $1) }
+                objects.append(MirroredObject(entity: root.name, identifier: ObjectReference(named)))
             }
         }
         return objects
-    }
-}
-
-extension OpaquePointer? {
-    /// The value in a column of the row that the statement is on.
-    func storedValue(of column: Int32) -> StoredValue {
-        switch sqlite3_column_type(self, column) {
-        case SQLITE_INTEGER: return .integer(sqlite3_column_int64(self, column))
-        case SQLITE_FLOAT: return .real(sqlite3_column_double(self, column))
-        case SQLITE_TEXT:
-            let text = sqlite3_column_text(self, column)
-            let count = Int(sqlite3_column_bytes(self, column))
-            return StoredValue(text: Array(UnsafeRawBufferPointer(start: text, count: count)))
-        case SQLITE_BLOB: return .blob(bytes(of: column))
-        default: return .null
-        }
     }
 }

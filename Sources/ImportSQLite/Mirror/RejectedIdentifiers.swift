@@ -132,14 +132,8 @@ package final class RejectedIdentifiers {
         guard let row = batch.rows.first, plan.attributes.indices.allSatisfy({ batch.isPresent($0, in: row) }) else {
             return nil
         }
-        let key = line.withUnsafeBufferPointer { chunk in
-            batch.bytes.withUnsafeBufferPointer { own in
-                batch.cells.withUnsafeBufferPointer { cells in
-                    let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-                    let values = RowValues(cells: cells, chunk: chunk, own: own, defaults: none)
-                    return RowKey(batch.cells[row.firstCell..<row.firstCell + plan.attributes.count], values)
-                }
-            }
+        let key = batch.withValues(chunk: line) { values in
+            RowKey(values.cells[row.firstCell..<row.firstCell + plan.attributes.count], values)
         }
         return key.hasNull ? nil : key
     }

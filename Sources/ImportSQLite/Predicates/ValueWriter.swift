@@ -27,9 +27,7 @@ package struct ValueWriter {
         case .date: kind = .date(attribute.ownForm, dates)
         case .binary: kind = .binary(attribute)
         case .uuid where attribute.storage == .blob: kind = .binary(attribute)
-        case .bitfield:
-            let bits = attribute.bits.filter { (0...63).contains($0.position) }
-            kind = .bitfield(attribute, mask: bits.reduce(0) { $0 | 1 << UInt64($1.position) })
+        case .bitfield: kind = .bitfield(attribute, mask: attribute.bitMask)
         case .string, .uri, .uuid, .integer16, .integer32, .integer64, .float, .double: kind = .asStored
         }
     }

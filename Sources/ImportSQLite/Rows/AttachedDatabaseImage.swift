@@ -51,6 +51,18 @@ final class AttachedDatabaseImage {
         try show(empty)
     }
 
+    /// The statement that inserts all rows of one of an image's tables.
+    ///
+    /// - Parameters:
+    ///   - values: what each column gets; nil to copy rows as they are.
+    static func insertion(of index: Int32, into table: String, _ columns: [String], _ values: [String]?) -> String {
+        let image = "\(name).\(DatabaseImageSchema.table(index))"
+        let insert = "INSERT OR ABORT INTO main.\(table.quotedIdentifier)"
+        guard let values else { return "\(insert) SELECT * FROM \(image)" }
+        let columns = columns.map(\.quotedIdentifier).joined(separator: ", ")
+        return "\(insert) (\(columns)) SELECT \(values.joined(separator: ", ")) FROM \(image)"
+    }
+
     /// Makes SQLite read an image where it is (`sqlite3_deserialize`), and never write to it.
     ///
     /// The statements that are prepared stay so: images differ by their rows only, and their schemas have the same cookie.

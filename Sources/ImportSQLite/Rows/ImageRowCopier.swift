@@ -20,14 +20,15 @@ final class ImageRowCopier {
         self.plan = plan
         let entity = statements.entity
         let table = "main.\(entity.table.quotedIdentifier)"
-        let image = "\(AttachedDatabaseImage.name).\(DatabaseImageSchema.table(plan.index))"
         copiesAll = try Self.hasJust(entity, database)
-        let columns = entity.attributes.map(\.column.quotedIdentifier).joined(separator: ", ")
+        let columns = entity.attributes.map(\.column)
         copyRows = try statements.prepare(
-            copiesAll
-                ? "INSERT OR ABORT INTO \(table) SELECT * FROM \(image)"
-                : "INSERT OR ABORT INTO \(table) (\(columns)) "
-                    + "SELECT \(DatabaseImageSchema.columns(plan).joined(separator: ", ")) FROM \(image)"
+            AttachedDatabaseImage.insertion(
+                of: plan.index,
+                into: entity.table,
+                columns,
+                copiesAll ? nil : DatabaseImageSchema.columns(plan)
+            )
         )
         lastRowID = try statements.prepare("SELECT coalesce(max(rowid), 0) FROM \(table)")
     }

@@ -28,10 +28,6 @@ package struct RecordPositions {
         let firstRowID: Int64
         fileprivate var numbers = LEB128Buffer()
 
-        fileprivate init(firstRowID: Int64) {
-            self.firstRowID = firstRowID
-        }
-
         package var bytes: [UInt8] { numbers.bytes }
 
         fileprivate mutating func append(_ number: Int64) {

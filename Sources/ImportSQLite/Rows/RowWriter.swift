@@ -132,17 +132,10 @@ package final class RowWriter {
         settle: () throws -> Void,
         _ body: (Int, Effect) throws -> Void
     ) throws {
-        try chunkBytes.withUnsafeBufferPointer { chunk in
-            try batch.bytes.withUnsafeBufferPointer { own in
-                try batch.cells.withUnsafeBufferPointer { cells in
-                    try plan.defaultBytes.withUnsafeBufferPointer { defaults in
-                        let values = RowValues(cells: cells, chunk: chunk, own: own, defaults: defaults)
-                        for index in batch.rows.indices
-                        where batch.rows[index].entity == plan.index && !batch.rows[index].isLaidOut {
-                            try body(index, try write(batch.rows[index], values, batch, settle))
-                        }
-                    }
-                }
+        try batch.withValues(chunk: chunkBytes, defaults: plan.defaultBytes) { values in
+            for index in batch.rows.indices
+            where batch.rows[index].entity == plan.index && !batch.rows[index].isLaidOut {
+                try body(index, try write(batch.rows[index], values, batch, settle))
             }
         }
     }

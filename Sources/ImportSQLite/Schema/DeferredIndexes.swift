@@ -89,17 +89,16 @@ enum DeferredIndexes {
     /// - Throws: `DatabaseError`, with `SQLITE_CONSTRAINT_UNIQUE` where rows have the same identifier; `ImportError` with
     ///   `.io` where what is kept is damaged.
     static func restore(job: Int64, _ database: Database) throws {
-        guard try exist(job: job, database) else { return }
         try restore("job = ?", [job], database)
     }
 
     /// Makes those again that keep an entity's identifier unique.
     static func restoreIdentifier(of position: Int, job: Int64, _ database: Database) throws {
-        guard try exist(job: job, database) else { return }
         try restore("job = ? AND entity = ? AND is_identifier", [job, position], database)
     }
 
     private static func restore(_ condition: String, _ arguments: StatementArguments, _ database: Database) throws {
+        guard try database.hasTable(table) else { return }
         let rows = try BookkeepingRow.fetchAll(
             database,
             from: table,

@@ -65,8 +65,7 @@ extension StoreIndexes {
     private static func build(_ columns: [String], on table: String, _ database: Database) throws -> [String] {
         if try hasIndex(columns, on: table, database) { return [] }
         let name = try StoreSchema.freeName(([table] + columns).joined(separator: "_"), database)
-        let list = columns.map(\.quotedIdentifier).joined(separator: ", ")
-        try database.execute(sql: "CREATE INDEX \(name.quotedIdentifier) ON \(table.quotedIdentifier) (\(list))")
+        try database.execute(sql: StoreSchema.index(name, columns, table, isUnique: false))
         return [name]
     }
 

@@ -92,7 +92,9 @@ extension StoreSchema {
                     UPDATE sqlite_master SET sql = substr(sql, 1, length(sql) - length(:key)) || ')'
                     WHERE type = 'table' AND name = :table COLLATE NOCASE;
                     """,
-                arguments: ["name": name, "sql": identifierIndex(name, columns, table), "key": key, "table": table]
+                arguments: [
+                    "name": name, "sql": index(name, columns, table, isUnique: true), "key": key, "table": table,
+                ]
             )
         }
         try SchemaAdditions.note(.key, name, of: table, job: job, database)

@@ -164,11 +164,7 @@ extension StoreSchema {
         for index in indexes
         where try !StoredTable(table.name, database).hasIndex(on: index.columns, isUnique: index.isUnique) {
             let name = try freeName(index.name, database)
-            let columns = index.columns.map(\.quotedIdentifier).joined(separator: ", ")
-            try database.execute(
-                sql: "CREATE \(index.isUnique ? "UNIQUE " : "")INDEX \(name.quotedIdentifier) "
-                    + "ON \(table.name.quotedIdentifier) (\(columns))"
-            )
+            try database.execute(sql: self.index(name, index.columns, table.name, isUnique: index.isUnique))
             try SchemaAdditions.note(.index, name, of: table.name, job: job, database)
         }
     }

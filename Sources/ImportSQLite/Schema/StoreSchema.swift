@@ -76,7 +76,7 @@ package enum StoreSchema {
         guard !columns.isEmpty, try !StoredTable(entity.table, database).hasKey(columns) else { return }
         let name = try freeName("\(entity.table)_identifier", database)
         do {
-            try database.execute(sql: identifierIndex(name, columns, entity.table))
+            try database.execute(sql: index(name, columns, entity.table, isUnique: true))
         } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_CONSTRAINT {
             throw ImportError(
                 .identifierNotUnique,
@@ -88,10 +88,11 @@ package enum StoreSchema {
         try SchemaAdditions.note(.index, name, of: entity.table, job: job, database)
     }
 
-    /// The statement that makes the index of an identifier.
-    package static func identifierIndex(_ name: String, _ columns: [String], _ table: String) -> String {
+    /// The statement that makes an index.
+    package static func index(_ name: String, _ columns: [String], _ table: String, isUnique: Bool) -> String {
         let columns = columns.map(\.quotedIdentifier).joined(separator: ", ")
-        return "CREATE UNIQUE INDEX \(name.quotedIdentifier) ON \(table.quotedIdentifier) (\(columns))"
+        return
+            "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(name.quotedIdentifier) ON \(table.quotedIdentifier) (\(columns))"
     }
 
     /// A name, with a number where it is taken.
@@ -122,8 +123,8 @@ package enum StoreSchema {
 
     /// True if an import has made a table, so that it is not a person's own.
     static func hasMade(_ table: String, _ database: Database) throws -> Bool {
-        let sql = "SELECT EXISTS (SELECT 1 FROM _import_entity WHERE table_name = ? COLLATE NOCASE AND made_table)"
-        return try database.hasTable("_import_entity") && Bool.fetchOne(database, sql: sql, arguments: [table]) ?? false
+        let made = "SELECT 1 FROM _import_entity WHERE table_name = ? COLLATE NOCASE AND made_table"
+        return try database.hasTable("_import_entity") && database.exists(made, [table])
     }
 
     /// The tables that no import has made.
@@ -134,12 +135,8 @@ package enum StoreSchema {
 
     /// True if something has this name, or is to have it again.
     package static func isTaken(_ name: String, _ database: Database) throws -> Bool {
-        let isThere = try Bool.fetchOne(
-            database,
-            sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = ? COLLATE NOCASE)",
-            arguments: [name]
-        )
-        return try isThere ?? false || DeferredIndexes.holds(name, database)
+        try database.exists("SELECT 1 FROM sqlite_master WHERE name = ? COLLATE NOCASE", [name])
+            || DeferredIndexes.holds(name, database)
     }
 
     package static func checkNames(_ entity: EntityDescription, store: String) throws {

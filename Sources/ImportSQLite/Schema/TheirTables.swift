@@ -5,15 +5,9 @@ import ImportSources
 
 /// Tables that the importer has not made: whether a job may do with them what its model asks for.
 struct TheirTables {
-    private let options: JobOptions
-    private let database: Database
-    private let store: String
-
-    init(_ options: JobOptions, _ database: Database, store: String) {
-        self.options = options
-        self.database = database
-        self.store = store
-    }
+    let options: JobOptions
+    let database: Database
+    let store: String
 
     /// - Throws: `ImportError` where a given model has attributes without a column, or a trigger uses what SQLite refuses.
     func check(_ model: ModelDescription) throws {

@@ -11,10 +11,6 @@ import ImportSources
 package enum ImportUndoLog {
     /// Begins to keep it, when the job's tables are there.
     package static func begin(_ job: StoredJob, _ model: ModelDescription, _ database: Database) throws {
-        try database.execute(
-            sql: "INSERT OR IGNORE INTO _import_change (job, has_log) VALUES (?, 1)",
-            arguments: [job.id]
-        )
         let own = model.isFlat ? model.tables : try ModelLayout(importing: model).tables.map(\.name)
         // What a mirror deletes may take rows of entities along that its model does not have.
         let names = job.options.mirror == nil ? own : try TrackedTable.names(database)
@@ -27,7 +23,20 @@ package enum ImportUndoLog {
             guard table.hasRowID, known.contains(ExistingEntity.folded(name)) else { continue }
             if try !BookkeepingSchema.hasRows(name, database) { whole.insert(ExistingEntity.folded(name)) }
         }
-        try UndoLog.begin(job.id, tables, whole: whole, database)
+        try begin(job.id, tables, whole: whole, database)
+    }
+
+    private static func begin(
+        _ job: Int64,
+        _ tables: [TrackedTable],
+        whole: Set<BytewiseString> = [],
+        _ database: Database
+    ) throws {
+        try database.execute(
+            sql: "INSERT OR IGNORE INTO _import_change (job, has_log) VALUES (?, 1)",
+            arguments: [job]
+        )
+        try UndoLog.begin(job, tables, whole: whole, database)
     }
 
     /// Watches what a connection changes for a job; nil where nothing is kept of it.
@@ -113,21 +122,11 @@ package enum ImportUndoLog {
             else { return false }
             let table = try TrackedTable(name, database)
             let given = try InsertedRowRanges.ranges(of: name, job: job.id, database)
-            let number = try database.makeStatement(
-                sql: "SELECT count(*) FROM main.\(name.quotedIdentifier) WHERE rowid BETWEEN ? AND ?"
-            )
-            let found = try given.reduce(Int64(0)) {
-                try $0 + (Int64.fetchOne(number, arguments: [$1.lowerBound, $1.upperBound]) ?? 0)
-            }
-            guard table.hasRowID, found == count else { return false }
+            guard table.hasRowID, try InsertedRowRanges.count(given, in: name, database) == count else { return false }
             ranges.append((table, given))
         }
         guard !ranges.isEmpty else { return false }
-        try database.execute(
-            sql: "INSERT OR IGNORE INTO _import_change (job, has_log) VALUES (?, 1)",
-            arguments: [job.id]
-        )
-        try UndoLog.begin(job.id, ranges.map(\.table), database)
+        try begin(job.id, ranges.map(\.table), database)
         let statements = try LinkStatementCache(database)
         try RowKey.addFunction(to: statements.connection)
         for (table, ranges) in ranges {

@@ -1,3 +1,5 @@
+import ImportModel
+
 /// What is between the last token that yajl has reported and the place up to which it was fed: white space, perhaps a
 /// comma or colon, perhaps the beginning of a token.
 package struct TrailingToken {
@@ -193,7 +195,7 @@ package struct TrailingToken {
                         index += 2
                     default:
                         guard bytes[index + 1] == UInt8(ascii: "u"), index + 6 <= count,
-                            (index + 2..<index + 6).allSatisfy({ Self.isHexDigit(bytes[$0]) })
+                            (index + 2..<index + 6).allSatisfy({ hexadecimalDigit(bytes[$0]) != nil })
                         else { return index }
                         index += 6
                     }
@@ -205,10 +207,5 @@ package struct TrailingToken {
             }
             return index
         }
-    }
-
-    @inline(__always)
-    private static func isHexDigit(_ byte: UInt8) -> Bool {
-        isDigit(byte) || (byte | 0x20 >= UInt8(ascii: "a") && byte | 0x20 <= UInt8(ascii: "f"))
     }
 }

@@ -33,7 +33,7 @@ public final class StoreReader: Sendable {
     ///
     /// - Throws: `ImportError` with `.noInput` when there is no store, or it has no tables; another when it cannot be read.
     public convenience init(store: any FileLocation) throws {
-        try self.init(store: store.filePath, opening: StoreConnection.reader)
+        try self.init(store: store.filePath, opening: { try StoreConnection.reader($0) })
     }
 
     init(store: String, opening open: (String) throws -> DatabaseQueue) throws {

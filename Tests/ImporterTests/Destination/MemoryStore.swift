@@ -68,26 +68,21 @@ final class MemoryStore: OrderedDestination, RecordDestination, Sendable {
         try state.withLock { state in
             guard let job = state.job else { throw Self.unsupported }
             let marker = state.progress.marker
-            return ImportReport(
+            var report = ImportReport(
                 state: job.state,
                 job: job.id,
-                recordsRead: state.read,
-                inserted: Int64(state.rows.reduce(0) { $0 + $1.count }),
-                updated: 0,
-                unchanged: 0,
-                ignored: 0,
-                rejected: state.progress.rejects,
-                repaired: 0,
-                chunks: marker.chunksDone,
-                chunksDone: marker.chunksDone,
-                bytes: marker.bytes,
-                seconds: state.seconds,
                 entities: [:],
-                ledger: [:],
-                errors: [],
-                sources: job.sources.map(\.description.name),
-                message: job.message
+                sources: job.sources.map(\.description.name)
             )
+            report.recordsRead = state.read
+            report.inserted = Int64(state.rows.reduce(0) { $0 + $1.count })
+            report.rejected = state.progress.rejects
+            report.chunks = marker.chunksDone
+            report.chunksDone = marker.chunksDone
+            report.bytes = marker.bytes
+            report.seconds = state.seconds
+            report.message = job.message
+            return report
         }
     }
 

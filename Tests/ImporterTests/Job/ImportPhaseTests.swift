@@ -15,7 +15,7 @@ struct ImportPhaseTests {
         #expect(given.store.state.withLock { $0.rejects } == [8])
         #expect(try run.marker().recordOrdinal == 42)
         // All of it is behind the marker.
-        let again = try ImportPhase(run, into: given.store).importRecords()
+        let again = try given.store.importRecords(of: run)
         #expect(given.rows(of: 0) == ids)
         #expect(try again.marker() == run.marker())
     }
@@ -25,7 +25,7 @@ struct ImportPhaseTests {
         let given = try MemoryImport(MemoryImport.document(items: 40))
         let run = try given.start()
         given.store.state.withLock { $0.commitsLeft = commits }
-        #expect(throws: MemoryStore.Failure.self) { try ImportPhase(run, into: given.store).importRecords() }
+        #expect(throws: MemoryStore.Failure.self) { try given.store.importRecords(of: run) }
         let ordinal = try run.marker().recordOrdinal
         #expect(given.rows(of: 0) == (0..<Int(ordinal)).map(String.init))
         #expect(try run.marker().commits == Int64(commits))
@@ -35,7 +35,7 @@ struct ImportPhaseTests {
         let given = try MemoryImport(MemoryImport.document(items: 40))
         let run = try given.start()
         given.interruption.request(.terminate)
-        let error = #expect(throws: ImportError.self) { try ImportPhase(run, into: given.store).importRecords() }
+        let error = #expect(throws: ImportError.self) { try given.store.importRecords(of: run) }
         #expect(error?.code == .terminated)
         #expect(Int64(given.rows(of: 0).count) == (try run.marker().recordOrdinal))
         #expect(given.rows(of: 1).isEmpty)

@@ -27,7 +27,7 @@ struct InferPhaseTests {
         #expect(content.entries.reduce(0) { $0 + $1.records } == 40)
         #expect(run.cutChunks?.isEmpty == false)
         try Data(repeating: 0x78, count: 50).write(to: URL(filePath: given.files.source))
-        _ = try ImportPhase(run, into: given.store).importRecords()
+        _ = try given.store.importRecords(of: run)
         #expect(given.rows(of: 0) == (0..<40).map(String.init))
     }
 
@@ -39,7 +39,7 @@ struct InferPhaseTests {
         let fault = try #require(run.fault)
         #expect(fault.code == .badInput)
         #expect(given.store.jobs().first?.isModelFinal == false)
-        let error = #expect(throws: ImportError.self) { try ImportPhase(run, into: given.store).importRecords() }
+        let error = #expect(throws: ImportError.self) { try given.store.importRecords(of: run) }
         #expect(error?.message == fault.message)
         #expect(given.rows(of: 0).count >= 38)
     }

@@ -43,7 +43,7 @@ struct MemoryImport {
     func start() throws -> JobRun { try files.begin(options, run, in: store, progress, interruption) }
 
     /// Begins the job and imports its records.
-    func imported() throws -> JobRun { try ImportPhase(try start(), into: store).importRecords() }
+    func imported() throws -> JobRun { try store.importRecords(of: start()) }
 
     /// The rows of an entity.
     func rows(of entity: Int) -> [String] {

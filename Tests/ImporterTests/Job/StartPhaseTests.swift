@@ -35,7 +35,7 @@ struct StartPhaseTests {
         let given = try MemoryImport(MemoryImport.document(items: 30))
         let first = try given.start()
         given.store.state.withLock { $0.commitsLeft = 2 }
-        #expect(throws: (any Error).self) { try ImportPhase(first, into: given.store).importRecords() }
+        #expect(throws: (any Error).self) { try given.store.importRecords(of: first) }
         try first.journal.stop(first.job, .failed, "no more", seconds: 1)
         let second = try given.start()
         #expect(second.previous?.state == .failed)

@@ -30,7 +30,7 @@ final class BegunImport {
         run = try files.begin(options, RunOptions(workers: 1, chunkSize: chunkSize), in: destination)
         guard let model = run.job.model else { throw StoreContent.Failure("the job has no model") }
         let queue = ChunkQueue(capacity: .max)
-        _ = try ChunkFeed(run).feed(queue, keepsAll: true)
+        _ = try ChunkFeed(run).feed(keepsAll: true) { try queue.put($0, committed: $1) }
         queue.close()
         var chunks: [SealedChunk] = []
         while let item = try queue.take() { chunks += item.chunks }

@@ -87,6 +87,9 @@ package protocol JournalReader {
     /// The indexes of a job that are not built, as a value is too long for them.
     func indexesLeftOut(of job: StoredJob) throws -> [(entity: String, attributes: String)]
 
+    /// What is to be said of rows that a job has inserted into tables of others whose foreign keys lead nowhere.
+    func wordsOfUncheckedKeys(of job: StoredJob) throws -> [MessageText]
+
     // MARK: Files
 
     /// The chunk directories and repair files that imports of this store have made.
@@ -150,6 +153,8 @@ extension JournalReader {
     }
 
     package func indexesLeftOut(of job: StoredJob) throws -> [(entity: String, attributes: String)] { [] }
+
+    package func wordsOfUncheckedKeys(of job: StoredJob) throws -> [MessageText] { [] }
 
     /// What is to be said of them.
     package func wordsOfIndexesLeftOut(of job: StoredJob) throws -> [MessageText] {

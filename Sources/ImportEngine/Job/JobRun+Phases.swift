@@ -113,6 +113,7 @@ extension JobRun {
     /// - Throws: `ImportError`.
     package func finish() throws {
         let unfound = try unfoundPaths()
+        let dangling = try journal.wordsOfUncheckedKeys(of: job)
         let seconds = seconds
         let last = try journal.finish(
             job,
@@ -121,7 +122,7 @@ extension JobRun {
             keepsChunks: context.options.keepsChunks
         )
         context.merges.enqueue(last)
-        context.announce(last.totals.compactMap(meeting))
+        context.announce(last.totals.compactMap(meeting) + dangling)
         removeLeft()
         context.progress.update { ($0.phase, $0.seconds) = (.finished, seconds) }
     }

@@ -175,6 +175,10 @@ extension SQLiteJournalReader {
         } ?? []
     }
 
+    package func wordsOfUncheckedKeys(of job: StoredJob) throws -> [MessageText] {
+        try readIfThere { try UncheckedForeignKeys.words(of: job, $0) } ?? []
+    }
+
     package func badSources(of job: StoredJob) throws -> [String] {
         let sql = "SELECT attribute FROM _import_ledger WHERE job = ? AND kind = ? ORDER BY attribute"
         return try readIfThere {

@@ -433,7 +433,7 @@ public final class ImportPipeline: Sendable {
     /// What an import does with a job that is open, from where it is to its end.
     static func phases(_ begun: JobRun, into destination: some RecordDestination) throws {
         var run = try SourceVerification(begun).verify()
-        if run.job.model == nil || run.forgetsModel { run = try InferPhase(run).infer() }
+        if run.job.model == nil || run.forgetsModel { run = try run.inferModel() }
         repeat {
             run = try destination.importRecords(of: run)
         } while try run.takesBackUnresolved()

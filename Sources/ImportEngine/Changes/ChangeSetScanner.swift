@@ -66,10 +66,14 @@ package struct ChangeSetScanner {
     // MARK: Containers
 
     private mutating func open(_ character: Character, _ what: String) throws(LineError) {
-        guard depth < Self.mostLevels else { throw error("nested more than \(Self.mostLevels) deep") }
+        try checkDepth(depth)
         try expect(character, what)
         depth += 1
         isFirst = true
+    }
+
+    private func checkDepth(_ depth: Int) throws(LineError) {
+        guard depth < Self.mostLevels else { throw error("nested more than \(Self.mostLevels) deep") }
     }
 
     package mutating func openObject() throws(LineError) { try open("{", "an object") }
@@ -124,14 +128,11 @@ package struct ChangeSetScanner {
         guard peek() == UInt8(ascii: "\"") else { throw error("a string is missing") }
         let start = index + 1
         let hasEscapes = try skipString()
-        let text = bytes[start..<index - 1]
-        guard hasEscapes else { return String(decoding: text.buffer, as: UTF8.self) }
-        if let offset = JSONUnescaper.firstLoneSurrogate(in: text) {
+        let token = JSONToken(kind: .string, bytes: bytes[start..<index - 1], hasEscapes: hasEscapes)
+        if hasEscapes, let offset = JSONUnescaper.firstLoneSurrogate(in: token.bytes) {
             throw LineError(reason: "half of a surrogate pair", byteOffset: start + offset)
         }
-        var unescaped: [UInt8] = []
-        _ = JSONUnescaper.append(text, to: &unescaped)
-        return String(decoding: unescaped, as: UTF8.self)
+        return token.text
     }
 
     /// The digits of a number as written.
@@ -154,18 +155,14 @@ package struct ChangeSetScanner {
             switch peek() {
             case UInt8(ascii: "{"):
                 index += 1
-                guard depth + containers.count < Self.mostLevels else {
-                    throw error("nested more than \(Self.mostLevels) deep")
-                }
+                try checkDepth(depth + containers.count)
                 if take(UInt8(ascii: "}")) { break }
                 containers.append(true)
                 try skipKey()
                 continue
             case UInt8(ascii: "["):
                 index += 1
-                guard depth + containers.count < Self.mostLevels else {
-                    throw error("nested more than \(Self.mostLevels) deep")
-                }
+                try checkDepth(depth + containers.count)
                 if take(UInt8(ascii: "]")) { break }
                 containers.append(false)
                 continue
@@ -202,16 +199,7 @@ package struct ChangeSetScanner {
 
     private mutating func skipNumber() throws(LineError) {
         let start = index
-        while index < bytes.count {
-            switch bytes[index] {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."),
-                UInt8(ascii: "e"), UInt8(ascii: "E"):
-                index += 1
-                continue
-            default: break
-            }
-            break
-        }
+        index = JSONSyntax.endOfNumber(in: bytes, at: start)
         guard index > start, JSONNumber(bytes[start..<index]) != nil else { throw error("a value is missing") }
     }
 

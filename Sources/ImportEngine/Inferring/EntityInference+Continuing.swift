@@ -15,8 +15,7 @@ extension EntityInference {
             if kept == nil { own[attribute.column.asciiLowercased] = attribute }
             return kept
         }
-        var names = ColumnNames()
-        for name in stored.reservedNames { names.reserve(name) }
+        var names = ColumnNames(reserving: stored.reservedNames)
         let covered = covered(by: columns.compactMap(\.self), stored)
         isKeyed = stored.isKeyed
         var added = keys(besides: covered.keyLevels, &names)

@@ -33,8 +33,7 @@ extension EntityInference {
             }
         }
         if !matched.isEmpty { add(.matched(matched), .record) }
-        var names = ColumnNames()
-        for name in stored.reservedNames { names.reserve(name) }
+        var names = ColumnNames(reserving: stored.reservedNames)
         isKeyed = stored.isKeyed || stored.keys.contains { $0.columns.count == 1 }
         var (added, leftOut): ([AttributeDescription], [String]) = ([], [])
         func place(_ wanted: String) -> Int? {

@@ -35,16 +35,16 @@ package struct EntityInference {
     }
 
     let statistics: EntityStatistics
-    package let rules: NestingRules
-    package let name: String
+    let name: String
+    var rules = NestingRules()
     /// The path of its objects: the record, or the elements of an array.
-    package let root: Int
+    var root = EntityStatistics.record
     /// The keys that lead to its objects from the record on.
-    package let prefix: [String]
+    var prefix: [String] = []
     /// The names of the attributes of keys further out, the innermost first; what is missing is called as the innermost is.
-    package let keyNames: [String]
+    var keyNames: [String] = []
     /// True if records have an identifier: those that are no objects are rejects then.
-    package let isIdentified: Bool
+    var isIdentified = false
     /// True if other rows can refer to its own.
     package var isKeyed = true
     /// Objects that would have become columns, but for the number of columns.
@@ -58,24 +58,6 @@ package struct EntityInference {
     /// What became of arrays with objects in them that stay JSON, by their keys from the record on.
     var decisions: [(keys: [String], decision: ArrayDecision)] = []
 
-    package init(
-        _ statistics: EntityStatistics,
-        name: String,
-        rules: NestingRules = NestingRules(),
-        root: Int = EntityStatistics.record,
-        prefix: [String] = [],
-        keyNames: [String] = [],
-        isIdentified: Bool = false
-    ) {
-        self.statistics = statistics
-        self.name = name
-        self.rules = rules
-        self.root = root
-        self.prefix = prefix
-        self.keyNames = keyNames
-        self.isIdentified = isIdentified
-    }
-
     private var isOfRecords: Bool { root == EntityStatistics.record }
 
     /// How many objects there are: records, or elements of arrays.
@@ -85,8 +67,7 @@ package struct EntityInference {
     ///
     /// - Parameter reserved: names that no column may have.
     package mutating func attributes(besides reserved: [String] = []) -> [AttributeDescription] {
-        var names = ColumnNames()
-        for name in reserved { names.reserve(name) }
+        var names = ColumnNames(reserving: reserved)
         var attributes: [AttributeDescription] = []
         attributes += keys(besides: [], &names)
         let columns = columns()

@@ -13,7 +13,7 @@ package struct InferredEntities {
         package var asJSON: [(keys: [String], reason: String)] = []
     }
 
-    private let statistics: EntityStatistics
+    private var statistics: EntityStatistics
     private let rules: NestingRules
     private var names: TableNames
     /// The entity of the records first, then its children, each with its own behind it.
@@ -22,18 +22,11 @@ package struct InferredEntities {
     package private(set) var notices: [InferenceNotice] = []
     private(set) var arrays = Arrays()
 
-    private init(_ statistics: EntityStatistics, _ rules: NestingRules, _ names: TableNames) {
-        self.statistics = statistics
-        self.rules = rules
-        self.names = names
-    }
-
     /// The entities of records.
     ///
     /// - Parameters:
     ///   - statistics: of all records.
     ///   - name: the entity's.
-    ///   - table: its table's name; nil for the entity's.
     ///   - records: where its records are, to be kept in the model.
     ///   - keyNames: of the attributes of keys further out, the innermost first.
     ///   - stored: what the store has of it, which decides; nil for nothing.
@@ -43,7 +36,6 @@ package struct InferredEntities {
     package init(
         of statistics: EntityStatistics,
         named name: String,
-        table: String? = nil,
         records: RecordPath? = nil,
         keyNames: [String] = [],
         continuing stored: ExistingEntity? = nil,
@@ -51,17 +43,18 @@ package struct InferredEntities {
         rules: NestingRules,
         names: inout TableNames
     ) throws {
-        var statistics = statistics
-        if rules.reading == .found { statistics.settleContainers() }
-        self.init(statistics, rules, names)
+        self.statistics = statistics
+        self.rules = rules
+        self.names = names
+        if rules.reading == .found { self.statistics.settleContainers() }
         var inference = EntityInference(
-            statistics,
+            statistics: self.statistics,
             name: name,
             rules: rules,
             keyNames: keyNames,
             isIdentified: !identifier.isEmpty
         )
-        var entity = EntityDescription(name: name, table: table, records: records, attributes: [])
+        var entity = EntityDescription(name: name, records: records, attributes: [])
         if let stored {
             entity = stored.entity
             entity.name = name
@@ -112,7 +105,13 @@ package struct InferredEntities {
                 if let known { try keep(known) }
                 continue
             }
-            var inference = EntityInference(statistics, name: name, rules: rules, root: element, prefix: prefix)
+            var inference = EntityInference(
+                statistics: statistics,
+                name: name,
+                rules: rules,
+                root: element,
+                prefix: prefix
+            )
             var child = EntityDescription(name: name, attributes: [])
             if let known {
                 child = known.entity

@@ -49,30 +49,19 @@ struct GrownArray {
         guard let last = ranges.last, let longest = ends.map(\.count).max() else { return nil }
         let whole = XXH3Hasher()
         let prefix = SourcePrefix(byteOffset: stream.offset, lineBreaks: 0, lineStart: 0)
-        func take(_ bytes: ArraySlice<UInt8>) {
-            bytes.withUnsafeBufferPointer { buffer in
-                whole.update(UnsafeRawBufferPointer(buffer))
-                if let base = buffer.baseAddress { prefix.advance(base, buffer.count) }
-            }
-        }
-        /// The next bytes, as many as there are up to a place.
-        func read(upTo end: Int64, _ body: (ArraySlice<UInt8>) -> Void) throws {
-            while stream.offset < end {
-                var block = [UInt8](repeating: 0, count: Int(min(256 << 10, end - stream.offset)))
-                let count = try stream.read(into: &block)
-                guard count > 0 else { return }
-                body(block[..<count])
-            }
+        func take(_ bytes: UnsafeBufferPointer<UInt8>) {
+            whole.update(UnsafeRawBufferPointer(bytes))
+            if let base = bytes.baseAddress { prefix.advance(base, bytes.count) }
         }
         for range in ranges.dropLast() {
             prefix.resetHash()
-            try read(upTo: range.endByte, take)
+            try stream.read(upTo: range.endByte, take)
             guard prefix.byteOffset == range.endByte, prefix.digest == range.hash else { return nil }
         }
         prefix.resetHash()
-        try read(upTo: max(last.firstByte, last.endByte - Int64(longest)), take)
+        try stream.read(upTo: max(last.firstByte, last.endByte - Int64(longest)), take)
         var rest: [UInt8] = []
-        try read(upTo: last.endByte + 1024) { rest += $0 }
+        try stream.read(upTo: last.endByte + 1024) { rest += $0 }
         let kept = Int(last.endByte - prefix.byteOffset)
         guard rest.count >= kept else { return nil }
         for end in ends where end.count <= kept {
@@ -83,7 +72,7 @@ struct GrownArray {
             guard hasher.digest == last.hash else { continue }
             let next = rest[elements.endIndex...].first { !ByteScan.isSpace($0) }
             guard next == UInt8(ascii: ",") else { continue }
-            take(elements)
+            elements.withUnsafeBufferPointer(take)
             return Match(prefix: prefix, hash: whole.digest)
         }
         return nil

@@ -14,7 +14,6 @@ package final class ImportWorkers<Writers: BatchWriterFactory>: Sendable {
     private let model: ModelDescription
     private let writers: Writers
     private let queue: ChunkQueue
-    private let sequencer = CommitSequencer()
     private let keepsChunks: Bool
     /// Only the worker whose turn it is to commit changes it.
     private let state: Mutex<Writers.Writer.Progress>
@@ -44,16 +43,10 @@ package final class ImportWorkers<Writers: BatchWriterFactory>: Sendable {
             context.options.workers,
             on: queue,
             interruption: context.interruption,
-            stop: { self.fail($0) },
+            stop: { self.queue.fail($0) },
             work: { try self.work() },
             feed: { try feed(self.queue) }
         )
-    }
-
-    /// Stops all workers at their next safe point.
-    private func fail(_ error: any Error) {
-        queue.fail(error)
-        sequencer.fail(error)
     }
 
     /// One worker's life: until there are no more chunks.
@@ -116,7 +109,7 @@ package final class ImportWorkers<Writers: BatchWriterFactory>: Sendable {
         var decoded: [BoxedBatch] = []
         repeat {
             decodeAhead(item, decoder, into: &decoded, &batchPool)
-            try sequencer.wait(for: item.turn)
+            try queue.wait(for: item.turn)
             do {
                 for batches in decoded.commits(of: context.options.commitEvery) {
                     try context.interruption.check()
@@ -130,7 +123,7 @@ package final class ImportWorkers<Writers: BatchWriterFactory>: Sendable {
             for batch in decoded.reversed() { batchPool.give(batch) }
             decoded.removeAll(keepingCapacity: true)
         } while !decoder.isExhausted
-        sequencer.finish(item.turn)
+        queue.finish(item.turn)
         guard !keepsChunks, let first = item.chunks.first else { return }
         try first.directory.remove(chunk: first.entry.fileNumber)
     }
@@ -154,7 +147,7 @@ package final class ImportWorkers<Writers: BatchWriterFactory>: Sendable {
             records += count
             decoded.append(batch)
             let isFull = records >= commitEvery || !batch.content.rows.end.isChunkEnd
-            if isFull, sequencer.isCurrent(item.turn) { return }
+            if isFull, queue.isCurrent(item.turn) { return }
             next = own / max(1, count) * min(commitEvery, decoder.recordsLeft)
         }
     }

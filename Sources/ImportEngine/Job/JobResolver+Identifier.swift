@@ -7,7 +7,7 @@ extension JobResolver {
     ///
     /// - Parameter replaced: a job that is removed from the store first.
     /// - Throws: `ImportError` with `.usage`.
-    package func checkIdentifiers(of model: ModelDescription, replacing replaced: StoredJob?) throws {
+    func checkIdentifiers(of model: ModelDescription, replacing replaced: StoredJob?) throws {
         let stored = try journal.identifiedEntities(excluding: replaced?.id)
         for entity in model.entities where !entity.identifier.isEmpty {
             let table = ExistingEntity.folded(entity.table)
@@ -18,10 +18,11 @@ extension JobResolver {
         }
     }
 
-    /// Makes sure that the options name no other identifiers than those that the store knows.
+    /// Makes sure that the options, or their model, name no other identifiers than those that the store knows.
     ///
     /// - Throws: `ImportError` with `.usage`.
-    package func checkIdentifiers(ofSources sources: [StoredJob.Source], replacing replaced: StoredJob?) throws {
+    func checkIdentifiers(ofSources sources: [StoredJob.Source], replacing replaced: StoredJob?) throws {
+        if let model = options.model { return try checkIdentifiers(of: model, replacing: replaced) }
         guard !options.identifiers.isEmpty else { return }
         let stored = try journal.identifiedEntities(excluding: replaced?.id)
         var entities: [String] = []

@@ -286,9 +286,9 @@ package struct JobResolver {
                 return try nothing(last, known, isOneJob: false)
             }
             try checkStream(plan.sources)
-            try checkTables(of: plan.sources)
+            try journal.checkTables(options.model?.entities.map(\.table) ?? plan.sources.flatMap(\.entities))
         }
-        try checkIdentifiers(of: plan.sources, replacing: replacing)
+        try checkIdentifiers(ofSources: plan.sources, replacing: replacing)
         try sayTables(of: plan.sources)
         var job = StoredJob(
             options: options,
@@ -334,19 +334,6 @@ package struct JobResolver {
         guard options.model == nil, options.entity == nil else { return }
         let notice = TableMessage(sources: sources) { try journal.hasTable($0) }
         try notice.lines().forEach(planner.announce)
-    }
-
-    private func checkTables(of sources: [StoredJob.Source]) throws {
-        let tables = options.model?.entities.map(\.table) ?? sources.flatMap(\.entities)
-        try journal.checkTables(tables)
-    }
-
-    private func checkIdentifiers(of sources: [StoredJob.Source], replacing: StoredJob?) throws {
-        if let model = options.model {
-            try checkIdentifiers(of: model, replacing: replacing)
-        } else {
-            try checkIdentifiers(ofSources: sources, replacing: replacing)
-        }
     }
 
     /// Where a new job may keep its chunks: interrupted jobs still need theirs, and finished ones may have been asked to

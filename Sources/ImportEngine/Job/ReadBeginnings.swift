@@ -67,12 +67,8 @@ package final class ReadBeginnings {
     ) throws -> [String] {
         try [0, max(0, end - mostCompared)].map { start in
             let stream = try opener.open(source.plain, at: start, interruption: interruption)
-            let wanted = Int(min(mostCompared, max(0, end - start)))
-            var block = [UInt8](repeating: 0, count: max(1, wanted))
             var bytes: [UInt8] = []
-            while bytes.count < wanted, case let count = try stream.read(into: &block), count > 0 {
-                bytes += block[..<min(count, wanted - bytes.count)]
-            }
+            try stream.read(upTo: min(end, start + mostCompared)) { bytes += $0 }
             return bytes.withUnsafeBytes { XXH3Hasher.digest(of: $0) }
         }
     }

@@ -178,7 +178,7 @@ package struct SourceCheck {
         var last = known?.last ?? UInt8(ascii: "\n")
         for range in ranges {
             prefix.resetHash()
-            let isThere = try read(stream, upTo: range.endByte) { bytes in
+            let isThere = try stream.read(upTo: range.endByte) { bytes in
                 whole.update(UnsafeRawBufferPointer(bytes))
                 if let base = bytes.baseAddress { prefix.advance(base, bytes.count) }
                 last = bytes.last ?? last
@@ -248,21 +248,23 @@ package struct SourceCheck {
 
     private func hash(_ stream: SourceStream, upTo end: Int64) throws -> String? {
         let hasher = XXH3Hasher()
-        let isThere = try read(stream, upTo: end) { hasher.update(UnsafeRawBufferPointer($0)) }
+        let isThere = try stream.read(upTo: end) { hasher.update(UnsafeRawBufferPointer($0)) }
         return isThere ? hasher.digest : nil
     }
 
+}
+
+extension SourceStream {
+    /// Calls `body` with the next bytes up to an offset, in portions.
+    ///
     /// - Returns: false where the stream ends before.
-    private func read(
-        _ stream: SourceStream,
-        upTo end: Int64,
-        _ body: (UnsafeBufferPointer<UInt8>) -> Void
-    ) throws -> Bool {
+    @discardableResult
+    func read(upTo end: Int64, _ body: (UnsafeBufferPointer<UInt8>) -> Void) throws -> Bool {
         var block = [UInt8](repeating: 0, count: 256 << 10)
-        while stream.offset < end {
-            let wanted = min(Int64(256 << 10), end - stream.offset)
+        while offset < end {
+            let wanted = min(Int64(256 << 10), end - offset)
             if block.count != Int(wanted) { block = [UInt8](repeating: 0, count: Int(wanted)) }
-            let count = try stream.read(into: &block)
+            let count = try read(into: &block)
             guard count > 0 else { return false }
             block.withUnsafeBufferPointer { body(UnsafeBufferPointer(rebasing: $0[..<count])) }
         }

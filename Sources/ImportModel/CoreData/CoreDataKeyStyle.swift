@@ -19,7 +19,8 @@ extension CoreDataModel.KeyStyle {
     /// True if Sync takes an attribute of this name for the identifier.
     static func isSyncIdentifier(_ name: String) -> Bool { ["id", "remoteID"].contains(name) }
 
-    private static func distinct(_ names: [String]) -> [String] {
+    /// Each name once, where it comes first.
+    static func distinct(_ names: [String]) -> [String] {
         var found: [String] = []
         for name in names where !found.contains(where: name.hasSameBytes) { found.append(name) }
         return found

@@ -12,12 +12,12 @@ extension CoreDataReader {
             }
             let entity = entities[index]
             if let named = entity.named.first(where: { areKnown($0.names) }) {
-                entities[index].description.identifier = Self.distinct(named.names)
+                entities[index].description.identifier = CoreDataModel.KeyStyle.distinct(named.names)
                 entities[index].userInfo.remove(named.key)
             } else if !entity.marked.isEmpty {
                 entities[index].description.identifier = entity.marked
             } else if let first = entity.uniqueness.first, areKnown(first.names) {
-                entities[index].description.identifier = Self.distinct(first.names)
+                entities[index].description.identifier = CoreDataModel.KeyStyle.distinct(first.names)
             } else if keyStyle == .sync, entity.uniqueness.isEmpty,
                 let name = known.first(where: CoreDataModel.KeyStyle.isSyncIdentifier)
             {
@@ -28,12 +28,6 @@ extension CoreDataReader {
         refuseShared()
         let identified = EntityHierarchy(entities.map(\.description))
         for index in entities.indices { requireIdentifier(of: index, identified) }
-    }
-
-    private static func distinct(_ names: [String]) -> [String] {
-        var found: [String] = []
-        for name in names where !found.contains(where: name.hasSameBytes) { found.append(name) }
-        return found
     }
 
     /// An entity has the identifier of its parent, and none beside it; nor can it ask of its parent's attributes what the parent
@@ -134,7 +128,7 @@ extension CoreDataReader {
         let hierarchy = EntityHierarchy(entities.map(\.description))
         for index in entities.indices {
             let identifier = hierarchy.identifier(of: index)
-            for unique in entities[index].uniqueness where Self.distinct(unique.names) != identifier {
+            for unique in entities[index].uniqueness where CoreDataModel.KeyStyle.distinct(unique.names) != identifier {
                 let names = unique.names.joined(separator: ", ")
                 let message = "\(names) are not kept unique, as they are not the identifier: an index is built of them"
                 findings.notice(entities[index].name, line: unique.line, message)
@@ -144,7 +138,7 @@ extension CoreDataReader {
         for index in entities.indices {
             let identifier = layout.hierarchy.identifier(of: index)
             for wanted in entities[index].uniqueness + entities[index].indexes {
-                let names = Self.distinct(wanted.names)
+                let names = CoreDataModel.KeyStyle.distinct(wanted.names)
                 let isThere = entities[index].description.indexes.contains { $0 == names }
                 if names == identifier || isThere || names.isEmpty { continue }
                 if let name = names.first(where: { layout.indexedColumns([$0], of: index) == nil }) {

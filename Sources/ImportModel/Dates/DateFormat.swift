@@ -38,28 +38,19 @@ package enum DateFormat: Sendable, Hashable {
     case pattern(String)
 
     /// The names that are no patterns.
-    static let keywords = [
-        "iso8601", "dotnet", "unix", "unixMilliseconds", "unixMicroseconds", "unixNanoseconds", "referenceDate",
-        "array",
-        "mongo", "rfc2822",
+    static let keywords = named.map(\.name)
+    private static let named: [DateFormat] = [
+        .iso8601, .dotnet, .unix, .unixMilliseconds, .unixMicroseconds, .unixNanoseconds, .referenceDate, .array,
+        .mongo, .rfc2822,
     ]
 
     /// The format with this name; a name that is none of the keywords is a pattern.
     ///
     /// - Throws: `DateFormatError` if it is neither.
     package init(_ name: String) throws(DateFormatError) {
-        switch name {
-        case "iso8601": self = .iso8601
-        case "dotnet": self = .dotnet
-        case "unix": self = .unix
-        case "unixMilliseconds": self = .unixMilliseconds
-        case "unixMicroseconds": self = .unixMicroseconds
-        case "unixNanoseconds": self = .unixNanoseconds
-        case "referenceDate": self = .referenceDate
-        case "array": self = .array
-        case "mongo": self = .mongo
-        case "rfc2822": self = .rfc2822
-        default:
+        if let format = Self.named.first(where: { $0.name == name }) {
+            self = format
+        } else {
             _ = try DatePattern(name)
             self = .pattern(name)
         }

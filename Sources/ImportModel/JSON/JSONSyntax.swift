@@ -5,6 +5,22 @@ package enum JSONSyntax {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
     }
 
+    /// The offset just past the bytes from `index` on that numbers are made of.
+    package static func endOfNumber(in json: ByteView, at index: Int) -> Int {
+        var index = index
+        while index < json.count, isPartOfNumber(json[index]) { index += 1 }
+        return index
+    }
+
+    private static func isPartOfNumber(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."),
+            UInt8(ascii: "e"), UInt8(ascii: "E"):
+            true
+        default: false
+        }
+    }
+
     /// The offset just past the string that opens at `index`, or the end if it is not closed.
     @inline(__always)
     package static func endOfString(in json: ByteView, at index: Int) -> Int {

@@ -74,16 +74,7 @@ private struct JSONReader {
 
     private mutating func number() throws(JSONSyntaxError) -> JSONValue {
         let start = index
-        while let byte = next {
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."),
-                UInt8(ascii: "e"), UInt8(ascii: "E"):
-                index += 1
-                continue
-            default: break
-            }
-            break
-        }
+        index = JSONSyntax.endOfNumber(in: bytes, at: start)
         guard JSONNumber(bytes[start..<index]) != nil else { throw error("a number that is not JSON's", at: start) }
         return .number(String(decoding: bytes[start..<index].buffer, as: UTF8.self))
     }
@@ -96,15 +87,12 @@ private struct JSONReader {
             switch next {
             case nil: throw error("the closing quote is missing")
             case UInt8(ascii: "\""):
-                let text = bytes[start..<index]
+                let token = JSONToken(kind: .string, bytes: bytes[start..<index], hasEscapes: hasEscapes)
                 index += 1
-                guard hasEscapes else { return String(decoding: text.buffer, as: UTF8.self) }
-                if let offset = JSONUnescaper.firstLoneSurrogate(in: text) {
+                if hasEscapes, let offset = JSONUnescaper.firstLoneSurrogate(in: token.bytes) {
                     throw error("half of a surrogate pair", at: start + offset)
                 }
-                var unescaped: [UInt8] = []
-                _ = JSONUnescaper.append(text, to: &unescaped)
-                return String(decoding: unescaped, as: UTF8.self)
+                return token.text
             case UInt8(ascii: "\\"):
                 hasEscapes = true
                 try skipEscape()

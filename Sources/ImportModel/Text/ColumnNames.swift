@@ -7,7 +7,10 @@ package struct ColumnNames {
     /// The last suffix given, by name.
     private var suffixes: [String: Int] = [:]
 
-    package init() {}
+    /// - Parameter reserved: names that no column may have.
+    package init(reserving reserved: [String] = []) {
+        used.formUnion(reserved.map(\.asciiLowercased))
+    }
 
     /// The name for the value at these keys.
     package mutating func name(for keys: [String]) -> String {
@@ -27,11 +30,6 @@ package struct ColumnNames {
         }
         for (index, keys) in columns.enumerated() where names[index].isEmpty { names[index] = name(for: keys) }
         return names
-    }
-
-    /// Keeps a name from being given.
-    package mutating func reserve(_ name: String) {
-        used.insert(name.asciiLowercased)
     }
 
     /// The wanted name, or one that comes as close as possible.

@@ -166,12 +166,10 @@ package enum MergeLog {
         if position.sequence == 0 {
             return try Int64.fetchOne(database, sql: "SELECT min(sequence) FROM \(table)") == 1
         }
-        let stamp = try Int64.fetchOne(
-            database,
-            sql: "SELECT stamp FROM \(table) WHERE sequence = ?",
-            arguments: [position.sequence]
+        return try database.exists(
+            "SELECT 1 FROM \(table) WHERE sequence = ? AND stamp = ?",
+            [position.sequence, position.stamp]
         )
-        return stamp == position.stamp
     }
 
     private static func newest(_ database: Database) throws -> MergeNotification? {

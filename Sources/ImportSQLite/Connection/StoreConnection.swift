@@ -139,7 +139,7 @@ package enum StoreConnection {
         if FileManager.default.fileExists(atPath: store, isDirectory: &isDirectory), isDirectory.boolValue {
             throw ImportError(.storeUnusable, at: store, "is a directory", advice: "Give the path of a file.")
         }
-        do {
+        return try ImportError.explaining(store) {
             // The store, its WAL, its WAL's index, temporary files, and what Dispatch takes.
             try ImportError.checkDescriptors(12, "to open \(store)")
             let queue = try open()
@@ -151,8 +151,6 @@ package enum StoreConnection {
                 throw error
             }
             return queue
-        } catch let error as DatabaseError {
-            throw ImportError(store: store, error)
         }
     }
 }

@@ -44,7 +44,7 @@ final class IncompleteRecordQueue {
                 """
         )
         let values = (1...plan.identifier.count + 2).map { "?\($0)" }.joined(separator: ", ")
-        let insert = try writer.statements.prepare("INSERT INTO temp._import_waiting VALUES (\(values))")
+        let insert = try writer.statements.connection.prepare("INSERT INTO temp._import_waiting VALUES (\(values))")
         defer { sqlite3_finalize(insert) }
         try forEach { ordinal, lastRowID in
             let width = Int32(plan.identifier.count)

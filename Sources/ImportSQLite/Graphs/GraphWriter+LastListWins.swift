@@ -141,8 +141,7 @@ extension GraphWriter {
 
     /// Where an object is; nil where it is not there.
     package func rowID(of entity: Int, _ key: RowKey) throws -> Int64? {
-        let columns = layout.key(of: entity).map { $0.role == .rowID ? "rowid" : $0.name.quotedIdentifier }
-        let condition = columns.map { "\($0) = ?" }.joined(separator: " AND ")
+        let condition = layout.keyColumns(of: entity).map { "\($0) = ?" }.joined(separator: " AND ")
         let table = layout.table(of: entity).quotedIdentifier
         return try statements.integer("SELECT rowid FROM \(table) WHERE \(condition)", [.key(key)])
     }

@@ -221,11 +221,12 @@ struct JobRollback {
     /// - Throws: `ImportError` where one is not the model's: nothing of another is removed, whatever the store says.
     private func tables(_ layout: ModelLayout, _ database: Database) throws -> [(table: String, isWhole: Bool)] {
         let own = Set(layout.tables.map(\.name.asciiLowercased))
-        return try BookkeepingRow.fetchAll(
+        return try BookkeepingRow.all(
             database,
+            "table_name, is_whole",
             from: "_import_reversal",
-            sql: "SELECT table_name, is_whole FROM _import_reversal WHERE job = ? ORDER BY table_name",
-            arguments: [job]
+            of: job,
+            "ORDER BY table_name"
         ).map { row in
             let table = try row.text("table_name")
             guard own.contains(table.asciiLowercased) else { throw row.damage("table_name") }

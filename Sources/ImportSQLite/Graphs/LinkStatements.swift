@@ -68,8 +68,8 @@ package final class LinkStatements {
         inverse = placement.inverse == relationship ? nil : placement.inverse
         let isOwned = layout.hierarchy.isOwned(placement.destination)
         deletesOrphans = (description.orphans ?? (isOwned ? .delete : .keep)) == .delete
-        destinationKey = Self.key(of: placement.destination, layout)
-        holderKey = placement.holder.map { Self.key(of: $0, layout) } ?? []
+        destinationKey = layout.keyColumns(of: placement.destination)
+        holderKey = placement.holder.map { layout.keyColumns(of: $0) } ?? []
         names = Self.names(of: placement, layout)
         destinationTable = layout.table(of: placement.destination).quotedIdentifier
         isDestination = Self.condition(on: placement.destination, layout)
@@ -101,11 +101,6 @@ package final class LinkStatements {
             layout.hasTable(entity) && tables.insert(layout.table(of: entity)).inserted
         }
         return holders.map { ($0, LinkStatements(relationship, layout, holder: $0)) }
-    }
-
-    /// The columns of a key; a row id is known by its own name, whether the table has a column for it or not.
-    private static func key(of entity: Int, _ layout: ModelLayout) -> [String] {
-        layout.key(of: entity).map { $0.role == .rowID ? "rowid" : $0.name.quotedIdentifier }
     }
 
     /// The columns of the attributes that a relationship names its destination by; none where they are its identifier.
@@ -231,7 +226,7 @@ package final class LinkStatements {
     /// The rows that refer to an object that is not there, from the side that has no columns, as a table with a condition.
     package func lost(in layout: ModelLayout) -> String {
         let (target, references) = isJoin ? (entity, own) : (layout.target(of: relationship), references)
-        return unmet(references, Self.key(of: target, layout), of: target, layout)
+        return unmet(references, layout.keyColumns(of: target), of: target, layout)
     }
 
     /// How many rows refer to what another one refers to.

@@ -131,7 +131,7 @@ package final class StoreWriter: BatchWriter {
         var cache = progress.takeCache()
         var next = progress
         var notification: MergeNotification?
-        do {
+        try ImportError.explaining(store) {
             try queue.inDatabase { database in
                 if isSynced, durability != .full { try database.execute(sql: "PRAGMA synchronous = FULL") }
                 try transaction(database, reading: batches.first) {
@@ -143,8 +143,6 @@ package final class StoreWriter: BatchWriter {
                     try database.execute(sql: "PRAGMA synchronous = \(durability.rawValue.uppercased())")
                 }
             }
-        } catch let error as DatabaseError {
-            throw ImportError(store: store, error)
         }
         guard let notification else { throw ImportError(.fault, at: store, "a commit was not logged") }
         if next.isAppending { next.cache = cache }

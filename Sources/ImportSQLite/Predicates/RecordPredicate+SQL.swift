@@ -7,14 +7,7 @@ extension RecordPredicate {
     ///
     /// - Throws: `RecordPredicateError` when an attribute does not exist, or is compared with a value of another type.
     public func check(for entity: EntityDescription) throws {
-        _ = try compiled(for: entity)
-    }
-
-    /// The condition for `WHERE`, all values as arguments.
-    ///
-    /// - Throws: `RecordPredicateError` when an attribute does not exist, or is compared with a value of another type.
-    package func compiled(for entity: EntityDescription) throws -> SQLFragment {
-        try compiled(for: FetchedEntity(entity)).condition
+        _ = try compiled(for: FetchedEntity(entity))
     }
 
     /// The condition for `WHERE`, all values as arguments, and the tables beside the entity's that it depends on.

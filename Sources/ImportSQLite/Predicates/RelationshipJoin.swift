@@ -7,11 +7,11 @@ package struct RelationshipJoin: Sendable {
     /// Where the link is kept.
     private enum Form: Sendable {
         /// The row has the key of what it leads to.
-        case reference(key: [String])
+        case reference
         /// What it leads to has the row's key.
-        case inverse(columns: [String], position: String?)
+        case inverse(position: String?)
         /// A table of its own has both keys.
-        case join(table: String, own: [String], other: [String], key: [String], position: String?)
+        case join(table: String, own: [String], other: [String], position: String?)
     }
 
     package let name: String
@@ -24,6 +24,8 @@ package struct RelationshipJoin: Sendable {
     /// The key of the destination: the attribute of each column that it has, nil where another row's key is a part of it.
     package let key: [AttributeDescription?]
     private let form: Form
+    /// The columns by whose values the destinations are found, in their own table.
+    private let target: [String]
 
     /// - Parameter relationship: its index in the layout of the graph.
     /// - Returns: nil where the store does not have what it needs.
@@ -34,8 +36,7 @@ package struct RelationshipJoin: Sendable {
         name = placement.description.name
         isToMany = placement.description.isToMany
         self.destination = destination
-        let destinationKey = layout.key(of: placement.destination)
-        key = destinationKey.map { column in
+        key = layout.key(of: placement.destination).map { column in
             column.role == .attribute ? destination.description.attribute(inColumn: column.name) : nil
         }
         let isOwner = placement.owner == relationship
@@ -48,38 +49,32 @@ package struct RelationshipJoin: Sendable {
             let position = isOwner ? join.position : join.inversePosition
             let names = (own + other).map(\.name) + [position].compactMap { $0 }
             guard graph.has(names, of: join.table) else { return nil }
-            source = Self.columns(layout.key(of: placement.entity))
+            source = layout.keyColumns(of: placement.entity)
             form = .join(
                 table: join.table.quotedIdentifier,
                 own: own.map(\.name.quotedIdentifier),
                 other: other.map(\.name.quotedIdentifier),
-                key: Self.columns(destinationKey),
                 position: position?.quotedIdentifier
             )
+            target = layout.keyColumns(of: placement.destination)
             tables.insert(ExistingEntity.folded(join.table))
         case .source, .oneToMany, .oneToOne, .ownedDestination:
             let references = layout.references(of: relationship)
             if isOwner && placement.shape != .ownedDestination {
                 guard graph.has(references.map(\.name), of: ownTable) else { return nil }
                 source = references.map(\.name.quotedIdentifier)
-                form = .reference(key: Self.columns(destinationKey))
+                form = .reference
+                target = layout.keyColumns(of: placement.destination)
             } else {
                 let position = layout.positionColumn(of: relationship)
                 let names = references.map(\.name) + [position].compactMap { $0 }
                 guard graph.has(names, of: otherTable) else { return nil }
-                source = Self.columns(layout.key(of: placement.entity))
-                form = .inverse(
-                    columns: references.map(\.name.quotedIdentifier),
-                    position: position?.quotedIdentifier
-                )
+                source = layout.keyColumns(of: placement.entity)
+                form = .inverse(position: position?.quotedIdentifier)
+                target = references.map(\.name.quotedIdentifier)
             }
         }
         self.tables = tables
-    }
-
-    /// The columns of a key; a row id is known by its own name, whether the table has a column for it or not.
-    private static func columns(_ key: [TableDescription.Column]) -> [String] {
-        key.map { $0.role == .rowID ? "rowid" : $0.name.quotedIdentifier }
     }
 
     // MARK: Statements
@@ -90,14 +85,8 @@ package struct RelationshipJoin: Sendable {
     ///   - alias: what the destination is called, quoted.
     ///   - values: what `source` has.
     package func target(as alias: String, where values: [String]) -> (table: String, condition: String) {
-        let columns: [String] =
-            switch form {
-            case .reference(let key): key
-            case .inverse(let columns, _): columns
-            case .join(_, _, _, let key, _): key
-            }
         let table = "\(destination.description.table.quotedIdentifier) AS \(alias)"
-        return (table, Self.equal(columns, of: alias, to: values))
+        return (table, Self.equal(target, of: alias, to: values))
     }
 
     /// How many destinations a row has, as a value.
@@ -105,7 +94,7 @@ package struct RelationshipJoin: Sendable {
         let counted: (table: String, condition: String) =
             switch form {
             case .reference, .inverse: target(as: alias, where: values)
-            case .join(let table, let own, _, _, _): ("\(table) AS \(alias)", Self.equal(own, of: alias, to: values))
+            case .join(let table, let own, _, _): ("\(table) AS \(alias)", Self.equal(own, of: alias, to: values))
             }
         return "(SELECT count(*) FROM \(counted.table) WHERE \(counted.condition))"
     }
@@ -125,12 +114,12 @@ package struct RelationshipJoin: Sendable {
             let target = target(as: alias, where: marks)
             let list = wanted.joined(separator: ", ")
             let sql = "SELECT \(list) FROM \(target.table) WHERE \(target.condition)"
-            guard case .inverse(_, let position) = form else { return sql + " LIMIT 1" }
+            guard case .inverse(let position) = form else { return sql + " LIMIT 1" }
             let order = Self.order(position.map { "\(alias).\($0)" }, then: ["\(alias).rowid"])
             return sql + order + (isToMany ? "" : " LIMIT 1")
-        case .join(let table, let own, let other, let key, let position):
+        case .join(let table, let own, let other, let position):
             let others = other.map { "\(link).\($0)" }
-            let pairs = zip(key, others).map { "\(alias).\($0) = \($1)" }.joined(separator: " AND ")
+            let pairs = zip(target, others).map { "\(alias).\($0) = \($1)" }.joined(separator: " AND ")
             let list = (wanted + others).joined(separator: ", ")
             let sql =
                 "SELECT \(list) FROM \(table) AS \(link) LEFT JOIN \(destination.description.table.quotedIdentifier) "
@@ -141,7 +130,7 @@ package struct RelationshipJoin: Sendable {
 
     /// How many columns of a selection are the key of each destination, there or not.
     package var keyCount: Int {
-        if case .join(_, _, let other, _, _) = form { return other.count }
+        if case .join(_, _, let other, _) = form { return other.count }
         return 0
     }
 
@@ -156,10 +145,10 @@ package struct RelationshipJoin: Sendable {
             let table = entity.description.table.quotedIdentifier
             let links = SQLFragment("SELECT count(\(source[0])) FROM \(table)")
             return entity.condition.map { links + SQLFragment(" WHERE ") + $0 } ?? links
-        case .inverse(let columns, _):
+        case .inverse:
             let table = destination.description.table.quotedIdentifier
-            return isOwn ? SQLFragment("SELECT count(\(columns[0])) FROM \(table)") : nil
-        case .join(let table, _, _, _, _): return isOwn ? SQLFragment("SELECT count(*) FROM \(table)") : nil
+            return isOwn ? SQLFragment("SELECT count(\(target[0])) FROM \(table)") : nil
+        case .join(let table, _, _, _): return isOwn ? SQLFragment("SELECT count(*) FROM \(table)") : nil
         }
     }
 

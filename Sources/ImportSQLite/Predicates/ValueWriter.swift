@@ -69,10 +69,8 @@ package struct ValueWriter {
         switch (kind, value) {
         case (_, .null): break
         case (.date(let storage, let style), _): appendDate(value, storage, style, isJSON: false, to: &output)
-        case (.boolean, .integer), (_, .integer), (_, .real):
-            if case .boolean = kind { return appendJSON(value, to: &output) }
-            if case .integer(let number) = value { output.append(contentsOf: String(number).utf8) }
-            if case .real(let number) = value { output.append(contentsOf: Self.text(number).utf8) }
+        case (.bitfield, .integer(let number)): output.append(contentsOf: String(number).utf8)
+        case (_, .integer), (_, .real): appendJSON(value, to: &output)
         case (_, .text(let bytes)): JSONOutput.appendRepaired(bytes, to: &output)
         case (_, .blob(let bytes)): output.append(contentsOf: text(bytes).utf8)
         }
@@ -88,11 +86,9 @@ package struct ValueWriter {
         to output: inout [UInt8]
     ) {
         let quotes = isJSON ? "\"" : ""
-        switch value {
-        // What is stored as it is to be written.
-        case .text(let bytes) where storage == nil && style == .iso8601:
+        if case .text(let bytes) = value, storage == nil, style == .iso8601 {
+            // What is stored as it is to be written.
             return isJSON ? JSONOutput.append(bytes, to: &output) : JSONOutput.appendRepaired(bytes, to: &output)
-        default: break
         }
         guard let milliseconds = StoredDate.milliseconds(of: value.stored, storage: storage) else {
             let plain = ValueWriter(kind: .asStored)

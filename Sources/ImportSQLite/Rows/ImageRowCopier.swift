@@ -22,7 +22,7 @@ final class ImageRowCopier {
         let table = "main.\(entity.table.quotedIdentifier)"
         copiesAll = try Self.hasJust(entity, database)
         let columns = entity.attributes.map(\.column)
-        copyRows = try statements.prepare(
+        copyRows = try statements.connection.prepare(
             AttachedDatabaseImage.insertion(
                 of: plan.index,
                 into: entity.table,
@@ -30,7 +30,7 @@ final class ImageRowCopier {
                 copiesAll ? nil : DatabaseImageSchema.columns(plan)
             )
         )
-        lastRowID = try statements.prepare("SELECT coalesce(max(rowid), 0) FROM \(table)")
+        lastRowID = try statements.connection.prepare("SELECT coalesce(max(rowid), 0) FROM \(table)")
     }
 
     deinit {

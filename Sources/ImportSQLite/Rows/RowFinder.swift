@@ -33,11 +33,11 @@ final class RowFinder {
         // The row id in the identifier's place: a result has no more columns than a table (`SQLITE_MAX_COLUMN`).
         var results = columns
         results[identifier[0]] = "rowid"
-        select = try statements.prepare(
+        select = try statements.connection.prepare(
             "SELECT \(results.joined(separator: ", ")) FROM \(table) WHERE \(keys.joined(separator: " AND "))"
         )
         if StoreSchema.rowIDAttribute(of: entity) == nil, !statements.constraints.mayCollate {
-            selectRow = try statements.prepare(
+            selectRow = try statements.connection.prepare(
                 "SELECT \(columns.joined(separator: ", ")) FROM \(table) WHERE rowid = ?1"
             )
         }

@@ -84,7 +84,9 @@ package final class RowWriter {
         defaulted = entity.attributes.indices.filter { [defaults] in defaults[$0] != nil }
         // What undo needs is kept by triggers, too; what they have done need not be taken back.
         refusing = constraints.hasTriggers ? .abort : .fail
-        insert = try statements.prepare(Self.insertion(into: entity, after: lastGiven, leaving: [], refusing))
+        insert = try statements.connection.prepare(
+            Self.insertion(into: entity, after: lastGiven, leaving: [], refusing)
+        )
     }
 
     /// - Parameters:
@@ -291,7 +293,7 @@ package final class RowWriter {
             for statement in leaving.values { sqlite3_finalize(statement) }
             leaving.removeAll()
         }
-        let statement = try statements.prepare(
+        let statement = try statements.connection.prepare(
             Self.insertion(into: entity, after: lastGiven, leaving: left, refusing)
         )
         leaving[left] = statement
@@ -381,7 +383,7 @@ package final class RowWriter {
 
     private func overwriting(setting attributes: [Int]) throws -> OpaquePointer? {
         if let statement = overwriting[attributes] { return statement }
-        let statement = try statements.prepare(overwriting(setting: attributes, ifDifferent: true))
+        let statement = try statements.connection.prepare(overwriting(setting: attributes, ifDifferent: true))
         overwriting[attributes] = statement
         return statement
     }
@@ -414,7 +416,7 @@ package final class RowWriter {
             updates.removeAll()
         }
         // Only SQLite knows whether a default is another value.
-        let statement = try statements.prepare(
+        let statement = try statements.connection.prepare(
             overwriting(setting: attributes, ifDifferent: attributes.allSatisfy { $0 < 0 })
         )
         updates[attributes] = statement

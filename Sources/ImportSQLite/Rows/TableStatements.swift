@@ -17,9 +17,6 @@ package struct TableStatements {
         self.constraints = constraints
     }
 
-    /// Prepares a statement that is used again and again; the caller finalizes it.
-    package func prepare(_ sql: String) throws -> OpaquePointer? { try connection.prepare(sql) }
-
     /// What SQLite says of the call that has returned `code`.
     package func error(_ code: Int32) -> DatabaseError {
         DatabaseError(resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(connection)))

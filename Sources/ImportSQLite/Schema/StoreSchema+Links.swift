@@ -67,3 +67,10 @@ extension StoreSchema {
         for sql in others { try database.execute(sql: sql) }
     }
 }
+
+extension ModelLayout {
+    /// The columns of an entity's key, quoted; a row id is known by its own name, whether the table has a column for it or not.
+    func keyColumns(of entity: Int) -> [String] {
+        key(of: entity).map { $0.role == .rowID ? "rowid" : $0.name.quotedIdentifier }
+    }
+}

@@ -176,3 +176,8 @@ package struct ChunkEntry: Sendable, Hashable, Codable {
         package let keys: String?
     }
 }
+
+extension ChunkEntry {
+    /// What of its source it was cut from.
+    package var sourceRange: HashedRange { HashedRange(firstByte: firstByte, endByte: endByte, hash: sourceHash) }
+}

@@ -10,8 +10,3 @@ package struct HashedRange: Sendable, Hashable {
         self.hash = hash
     }
 }
-
-extension ChunkEntry {
-    /// What of its source a chunk was cut from.
-    package var sourceRange: HashedRange { HashedRange(firstByte: firstByte, endByte: endByte, hash: sourceHash) }
-}

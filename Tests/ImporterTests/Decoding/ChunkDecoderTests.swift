@@ -18,7 +18,7 @@ struct ChunkDecoderTests {
             var given = try MemoryImport(MemoryImport.document(items: 40, faulty: Self.faulty), hasModel: false)
             given.run.chunkSize = 1 << 20
             self.given = given
-            run = try InferPhase(try given.start()).infer()
+            run = try given.start().inferModel()
             let entries = try #require(try ChunkManifest.read(in: run.directory)).entries
             try #require(entries.filter { $0.records > 0 }.count == 1)
             chunk = SealedChunk(

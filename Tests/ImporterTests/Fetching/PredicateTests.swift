@@ -23,7 +23,7 @@ struct PredicateTests {
 
     private func error(_ text: String) -> RecordPredicateError? {
         do {
-            _ = try RecordPredicate(parsing: text).compiled(for: Self.entity)
+            _ = try RecordPredicate(parsing: text).compiled(for: FetchedEntity(Self.entity))
             return nil
         } catch {
             return error as? RecordPredicateError
@@ -73,7 +73,9 @@ struct PredicateTests {
 
     @Test func bindsValuesInTheFormInWhichTheyAreStored() throws {
         func bound(_ text: String) throws -> [Record.Value] {
-            try RecordPredicate(parsing: text).compiled(for: Self.entity).arguments.map { Record.Value($0) }
+            try RecordPredicate(parsing: text).compiled(for: FetchedEntity(Self.entity)).condition.arguments.map {
+                Record.Value($0)
+            }
         }
         #expect(try bound("age > 3e1") == [.integer(30)])
         #expect(try bound("age > 30.5") == [.integer(30)])
@@ -101,7 +103,7 @@ struct PredicateTests {
 
     @Test func takesValuesForQuestionMarks() throws {
         let predicate = try RecordPredicate(parsing: "city = ? and age in ?", arguments: ["' or 1=1 --", [3, 4].json])
-        let condition = try predicate.compiled(for: Self.entity)
+        let condition = try predicate.compiled(for: FetchedEntity(Self.entity)).condition
         #expect(condition.arguments == [.text(Array("' or 1=1 --".utf8)), .integer(3), .integer(4)])
         #expect(!condition.sql.contains("1=1"))
         #expect(throws: RecordPredicateError.self) { try RecordPredicate(parsing: "age = 1", arguments: [3]) }

@@ -155,7 +155,7 @@ struct PredicateTruthTests {
                 AttributeDescription(name: "x", type: .decimal), AttributeDescription(name: "s", type: .string),
             ]
         )
-        let condition = try RecordPredicate(parsing: text).compiled(for: entity)
+        let condition = try RecordPredicate(parsing: text).compiled(for: FetchedEntity(entity)).condition
         try DatabaseQueue().write { database in
             try database.execute(sql: "CREATE TABLE item (i INTEGER, d REAL, x TEXT, s TEXT)")
             for name in ["i", "d", "x", "s"] { try database.execute(sql: "CREATE INDEX by_\(name) ON item (\(name))") }

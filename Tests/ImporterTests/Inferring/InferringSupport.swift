@@ -67,7 +67,7 @@ func notices(_ records: [String], keys: [String]? = nil) -> [String] {
 extension EntityStatistics {
     /// The entity that loses nothing of the records seen, with arrays as JSON, and what was noticed on the way.
     func entity(named name: String) -> (entity: EntityDescription, notices: [InferenceNotice]) {
-        var inference = EntityInference(self, name: name)
+        var inference = EntityInference(statistics: self, name: name)
         let entity = EntityDescription(name: name, attributes: inference.attributes())
         return (entity, inference.notices)
     }

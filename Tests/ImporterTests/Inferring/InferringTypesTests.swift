@@ -127,13 +127,13 @@ struct InferringTypesTests {
         #expect(infer(records) == ["a: string", "b: string", "c: string", "d: json"])
         var random = SeededGenerator(seed: 3)
         for statistics in [gather(records), merged(records, limits: InferenceLimits(), &random)] {
-            var inference = EntityInference(statistics, name: "e", rules: NestingRules(textsHaveNUL: false))
+            var inference = EntityInference(statistics: statistics, name: "e", rules: NestingRules(textsHaveNUL: false))
             let entity = EntityDescription(name: "e", attributes: inference.attributes())
             #expect(entity.summary == ["a: json", "b: string", "c: json", "d: json"])
             #expect(inference.notices.filter { $0.finding == .textWithNUL }.map(\.path.description) == ["a", "c"])
         }
         var keyed = EntityInference(
-            gather(["1"], keys: [#"\u0000"#]),
+            statistics: gather(["1"], keys: [#"\u0000"#]),
             name: "e",
             rules: NestingRules(textsHaveNUL: false)
         )

@@ -9,7 +9,7 @@ struct InferPhaseTests {
     @Test func givesTheJobTheModelOfAllRecordsAndImportsNone() throws {
         let text = "{\"items\":[\((0..<40).map { "{\"id\":\($0)}" }.joined(separator: ",")),{\"late\":true}]}"
         let given = try MemoryImport(text, hasModel: false)
-        let run = try InferPhase(try given.start()).infer()
+        let run = try given.start().inferModel()
         let model = try #require(run.job.model)
         #expect(model.entities.map(\.name) == ["item"])
         #expect(model.entities[0].attributes.map(\.name) == ["id", "late"])
@@ -22,7 +22,7 @@ struct InferPhaseTests {
     /// Every record is in a chunk, which is imported without another look at the source.
     @Test func keepsTheChunksForTheImport() throws {
         let given = try MemoryImport(MemoryImport.document(items: 40), hasModel: false)
-        let run = try InferPhase(try given.start()).infer()
+        let run = try given.start().inferModel()
         let content = try #require(try ChunkManifest.read(in: run.directory))
         #expect(content.entries.reduce(0) { $0 + $1.records } == 40)
         #expect(run.cutChunks?.isEmpty == false)
@@ -35,7 +35,7 @@ struct InferPhaseTests {
     @Test func keepsAFaultForAfterTheImport() throws {
         let text = MemoryImport.document(items: 40, notes: 0).dropLast(15)
         let given = try MemoryImport(String(text), hasModel: false)
-        let run = try InferPhase(try given.start()).infer()
+        let run = try given.start().inferModel()
         let fault = try #require(run.fault)
         #expect(fault.code == .badInput)
         #expect(given.store.jobs().first?.isModelFinal == false)
@@ -49,7 +49,7 @@ struct InferPhaseTests {
         var given = try MemoryImport(MemoryImport.document(items: 4), hasModel: false)
         given.run.indexes = [["none"]]
         let run = try given.start()
-        #expect(throws: ImportError.self) { try InferPhase(run).infer() }
+        #expect(throws: ImportError.self) { try run.inferModel() }
         #expect(given.store.jobs().isEmpty)
         #expect(!given.hasChunks)
     }

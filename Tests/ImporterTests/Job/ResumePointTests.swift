@@ -13,7 +13,7 @@ struct ResumePointTests {
 
         init() throws {
             given = try MemoryImport(MemoryImport.document(items: 60), hasModel: false)
-            run = try InferPhase(try given.start()).infer()
+            run = try given.start().inferModel()
             entries = try #require(try ChunkManifest.read(in: run.directory)).entries
             try #require(entries.count > 4)
         }

@@ -5,15 +5,15 @@ import Testing
 
 @testable import ImportEngine
 
-struct CommitSequencerTests {
+struct ChunkTurnsTests {
     private struct Stop: Error {}
 
     /// However many workers there are, chunks commit in the order in which they were handed out.
     @Test(arguments: [1, 2, 4]) func turnsComeInOrder(workers: Int) throws {
-        let sequencer = CommitSequencer()
+        let queue = ChunkQueue(capacity: 1)
         let next = Mutex(0)
         let committed = Mutex<[Int]>([])
-        let pool = WorkerPool(workers: workers) { sequencer.fail($0) }
+        let pool = WorkerPool(workers: workers) { queue.fail($0) }
         let work: @Sendable () throws -> Void = {
             while true {
                 let number = next.withLock { number in
@@ -21,9 +21,9 @@ struct CommitSequencerTests {
                     return number
                 }
                 guard number < 200 else { return }
-                try sequencer.wait(for: number)
+                try queue.wait(for: number)
                 committed.withLock { $0.append(number) }
-                sequencer.finish(number)
+                queue.finish(number)
             }
         }
         try pool.start(Array(repeating: work, count: workers))
@@ -33,15 +33,15 @@ struct CommitSequencerTests {
 
     /// An error stops those who wait, and is the one that the pool throws.
     @Test func anErrorWakesEveryWaiter() throws {
-        let sequencer = CommitSequencer()
-        let pool = WorkerPool(workers: 3) { sequencer.fail($0) }
+        let queue = ChunkQueue(capacity: 1)
+        let pool = WorkerPool(workers: 3) { queue.fail($0) }
         let waiters = DispatchSemaphore(value: 0)
         let woken = Mutex(0)
         func waiter(for number: Int) -> @Sendable () throws -> Void {
             {
                 waiters.signal()
                 do {
-                    try sequencer.wait(for: number)
+                    try queue.wait(for: number)
                 } catch {
                     woken.withLock { $0 += 1 }
                     throw error

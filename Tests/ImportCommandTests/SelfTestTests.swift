@@ -79,9 +79,12 @@ struct SelfTestTests {
     }
 
     @Test(arguments: [
-        ("UPDATE people SET name = 'Eda' WHERE id = 1", "table people, row 1: name is"),
+        (
+            "UPDATE people SET name = 'Eda' WHERE id = 1",
+            "table people, row 1: name is text 'Eda' instead of text 'Ada'"
+        ),
         ("UPDATE people SET name = 'a' || char(0) || 'c' WHERE id = 2", "table people, row 2: name is"),
-        ("UPDATE people SET name = 'ab' WHERE id = 3", "table people, row 3: name is text"),
+        ("UPDATE people SET name = 'ab' WHERE id = 3", "table people, row 3: name is text 'ab' instead of blob 6162"),
         ("UPDATE people SET age = '36' WHERE id = 1", "table people, row 1: age is text"),
         ("UPDATE people SET age = 36.0 WHERE id = 1", "table people, row 1: age is real"),
         ("UPDATE people SET age = 0 WHERE id = 3", "table people, row 3: age is integer 0 instead of null NULL"),

@@ -18,6 +18,7 @@ struct SelfTestReport: Encodable {
         let shape: String
         var times = 0
         var kills = 0
+        var killsOfResumed = 0
         var full = 0
         var interrupted = 0
         /// False if one differed; nil if none was compared.
@@ -54,6 +55,7 @@ struct SelfTestReport: Encodable {
         let isEqual = run.counts.times > 0
         rows[index].times += 1
         rows[index].kills += run.counts.kills
+        rows[index].killsOfResumed += run.counts.killsOfResumed
         rows[index].full += run.counts.full
         rows[index].interrupted += run.counts.interrupted
         rows[index].equal = isEqual
@@ -65,6 +67,7 @@ struct SelfTestReport: Encodable {
         rows.reduce(into: Row(shape: "all")) { total, row in
             total.times += row.times
             total.kills += row.kills
+            total.killsOfResumed += row.killsOfResumed
             total.full += row.full
             total.interrupted += row.interrupted
             if let equal = row.equal { total.equal = (total.equal ?? true) && equal }
@@ -91,7 +94,11 @@ struct SelfTestReport: Encodable {
         let place = directory + (fileSystem.map { " (\($0))" } ?? "")
         let lines =
             ["Imported made-up data on \(place) for \(NumberText.seconds(seconds)), seed \(seed)", ""] + table.lines
-            + ["", "Killed " + points.joined(separator: ", "), ""] + speed.lines
+            + [
+                "",
+                "Killed \(total.kills) times, \(total.killsOfResumed) of them while resuming: "
+                    + points.joined(separator: ", "), "",
+            ] + speed.lines
         return lines.map { TerminalText.escaped($0) + "\n" }.joined()
     }
 

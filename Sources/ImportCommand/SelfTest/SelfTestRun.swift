@@ -8,6 +8,8 @@ struct SelfTestRun {
     struct Counts: Equatable {
         var times = 0
         var kills = 0
+        /// Of these, the ones of runs that resumed what an earlier one had begun.
+        var killsOfResumed = 0
         /// Runs that a limit to the size of files has ended.
         var full = 0
         /// Runs that SIGINT has ended.
@@ -106,6 +108,7 @@ struct SelfTestRun {
             case (.exit(0), _): return nil
             case (.signal(SIGKILL), .kill(let point, _, _)):
                 counts.kills += 1
+                counts.killsOfResumed += attempt > 0 ? 1 : 0
                 stops[point, default: 0] += 1
             // It has not come as far as to look out for signals.
             case (.exit(130), .interrupt), (.signal(SIGINT), .interrupt): counts.interrupted += 1

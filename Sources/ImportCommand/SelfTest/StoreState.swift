@@ -9,6 +9,8 @@ struct StoreState {
     }
 
     private let tables: [String: Table]
+    /// Of texts that differ, in hexadecimal.
+    private static let mostShownDigits = 400
 
     /// Reads a store.
     ///
@@ -42,13 +44,24 @@ struct StoreState {
             for (index, (row, expected)) in zip(one.rows, two.rows).enumerated() where row != expected {
                 let column = row.indices.first { row[$0] != expected[$0] } ?? 0
                 return
-                    "table \(name), row \(index + 1): \(one.columns[column]) is \(row[column]) instead of \(expected[column])"
+                    "table \(name), row \(index + 1): \(one.columns[column]) is \(Self.shown(row[column])) "
+                    + "instead of \(Self.shown(expected[column]))"
             }
             guard one.rows.count == two.rows.count else {
                 return "table \(name): \(one.rows.count) rows instead of \(two.rows.count)"
             }
         }
         return nil
+    }
+
+    /// A value for people: a text as it reads.
+    private static func shown(_ value: String) -> String {
+        let digits = value.utf8.dropFirst("text ".utf8.count).prefix(mostShownDigits)
+        guard value.hasPrefix("text ") else { return value }
+        let bytes = stride(from: 0, to: digits.count - 1, by: 2).compactMap { offset in
+            UInt8(String(decoding: digits.dropFirst(offset).prefix(2), as: UTF8.self), radix: 16)
+        }
+        return "text '\(String(decoding: bytes, as: UTF8.self))'"
     }
 
     /// A table's rows with their row ids, in the order of these.

@@ -110,6 +110,8 @@ enum StoreCheck {
             if case .text(let text) = values.first { answers.append(text) }
         }
         if answers != ["ok"] { return "SQLite's integrity check says: \(answers.joined(separator: "; "))" }
-        return try StoreInspection(store: store).verify().first { !$0.holds }.map { "\($0.name): \($0.detail)" }
+        let inspection = StoreInspection(store: store)
+        if try !inspection.unfinished().isEmpty { return "an import is not finished" }
+        return try inspection.verify().first { !$0.holds }.map { "\($0.name): \($0.detail)" }
     }
 }

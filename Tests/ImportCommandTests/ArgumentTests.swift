@@ -175,6 +175,7 @@ struct ArgumentTests {
             "infer a --into postgresql://h/d", "status", "verify", "rejects",
             "resume", "status s --nope", "verify a b", "watch", "watch s --sort a,,b", "watch s --sort :desc",
             "watch s --json --entity people", "watch s --json --sort id",
+            "selftest s", "selftest --minutes 0", "selftest --minutes x", "selftest --seed -1", "selftest --dir=",
         ])
     func wrongUseIsRefused(line: String) {
         let error = #expect(throws: (any Error).self) {
@@ -255,8 +256,8 @@ struct ArgumentTests {
         let names = ImporterCommand.configuration.subcommands.map { $0.configuration.commandName }
         let commands = [
             "import", "resume", "status", "sources", "split", "infer", "model", "fetch", "query", "memory", "rejects",
-            "retry",
-            "explain", "verify", "watch", "serve", "migrate", "work", "diff", "patch", "undo", "merge", "conflicts",
+            "retry", "explain",
+            "verify", "selftest", "watch", "serve", "migrate", "work", "diff", "patch", "undo", "merge", "conflicts",
             "resolve",
             "mirror",
             "strip",

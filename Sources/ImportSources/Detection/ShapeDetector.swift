@@ -243,8 +243,10 @@ package struct ShapeDetector {
         guard let first = candidates.first else { return rows(among: all) }
         if candidates.count > 1, hints.takesAll { return several(candidates, besides: all) }
         let ofModel = candidates.filter { candidate in
-            SourceNames.lastKey(of: candidate.path.description).map { hints.entities.contains($0.asciiLowercased) }
-                ?? false
+            for case .key(let key) in candidate.path.steps.reversed() {
+                return hints.entities.contains(key.asciiLowercased)
+            }
+            return false
         }
         if candidates.count > 1, !ofModel.isEmpty { return several(ofModel, besides: all) }
         let largest = candidates.first { $0.bytes * 20 >= text.count * 19 }

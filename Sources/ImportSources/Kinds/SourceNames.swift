@@ -60,3 +60,12 @@ package enum SourceNames {
         return digits.count >= 8
     }
 }
+
+extension SourceDescription {
+    /// True if its name says that each line of it is a record.
+    package var isOfLines: Bool {
+        [member, member == nil || isOnlyMember == true ? path ?? name : nil].contains {
+            $0.map(SourceNames.isOfLines) ?? false
+        }
+    }
+}

@@ -86,13 +86,6 @@ package struct SourceDescription: Sendable, Hashable, Codable {
     /// The path whose last part names its table; nil for a stream.
     package var namingPath: String? { isOnlyMember == true ? path : member ?? path }
 
-    /// True if its name says that each line of it is a record.
-    package var isOfLines: Bool {
-        [member, member == nil || isOnlyMember == true ? path ?? name : nil].contains {
-            $0.map(SourceNames.isOfLines) ?? false
-        }
-    }
-
     /// True if the source can be read a second time.
     package var isRepeatable: Bool { path != nil }
 

@@ -77,8 +77,8 @@ extension ShapeDetector {
         }
     }
 
-    /// True if these are arrays of objects of one kind: their keys are data, or there are several whose objects share keys with all
-    /// others.
+    /// True if these are arrays of objects of one kind: their keys are data, or there are several whose objects have mostly
+    /// the same keys.
     private func areArraysByKey(_ members: [(key: Int, value: Int)]) -> Bool {
         let arrays = members.map(\.value).filter { !isEmpty($0) || tape.tokens[$0].kind != .array }
         guard !arrays.isEmpty, arrays.allSatisfy({ isArrayOfObjects($0) }) else { return false }
@@ -87,7 +87,10 @@ extension ShapeDetector {
         if members.allSatisfy({ DictionaryKeys.isID(key($0.key)) }) { return true }
         let common = Set(keyCounts(of: heads).filter { $0.value * 2 > heads.count }.keys)
         return arrays.count >= 3 && arrays.count == members.count
-            && heads.allSatisfy { head in keys(of: head).contains { common.contains(keyBytes($0)) } }
+            && heads.allSatisfy { head in
+                let keys = keys(of: head)
+                return keys.count { common.contains(keyBytes($0)) } * 2 > keys.count
+            }
     }
 
     /// True if these are tables by name, whose rows are objects by number or id, as tinydb writes them.

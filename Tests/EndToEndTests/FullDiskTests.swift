@@ -127,4 +127,25 @@ struct FullDiskTests {
         let last = try run(arguments + ["--chunks", directory.path("chunks"), "--chunk-size", "256K"])
         #expect(last.ending == .exit(0), "\(last.errorText)")
     }
+
+    /// Wherever the room ends, a folder of chunks without a store is not left: nobody would know whose it is.
+    @Test func noFolderOfChunksIsLeftAlone() throws {
+        let directory = try TemporaryDirectory()
+        let people = Samples.people(count: 1_000, seed: 5)
+        let source = try directory.write(people.array, to: "people.json")
+        let model = try directory.write(Samples.model(), to: "model.json")
+        let store = directory.path("store.sqlite")
+        var failures = 0
+        // In blocks of 512 bytes, as POSIX has it: the store itself is about as large when its chunks begin.
+        for blocks in stride(from: 96, to: 260, by: 4) {
+            let command =
+                "ulimit -f \(blocks); exec \"$0\" import \"$1\" --model \"$2\" --into \"$3\" --chunk-size 8K -q"
+            let result = try run(["sh", "-c", command, Project.importer, source, model, store])
+            failures += result.ending == .exit(74) ? 1 : 0
+            let left = directory.names().filter { $0.hasPrefix("store.sqlite") }
+            #expect(left.contains("store.sqlite") || !left.contains("store.sqlite.chunks"), "\(blocks): \(left)")
+            for name in left { try FileManager.default.removeItem(atPath: directory.path(name)) }
+        }
+        #expect(failures > 5)
+    }
 }

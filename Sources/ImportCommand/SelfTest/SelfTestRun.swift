@@ -133,9 +133,8 @@ struct SelfTestRun {
         } catch let error as ImportError where !error.isInterruption {
             return error.message
         }
-        // The folder itself may stay, empty: where there was no room to record that it was made.
         let left = try? FileManager.default.contentsOfDirectory(atPath: stopped + ".chunks")
-        return left.flatMap { $0.isEmpty ? nil : "chunks are left: \($0.sorted().joined(separator: ", "))" }
+        return left.map { "the folder of chunks is left: \($0.sorted().joined(separator: ", "))" }
     }
 
     // MARK: Processes

@@ -46,7 +46,13 @@ struct JobChunks {
             try place.check(directory, token: job.token, isOwn: false)
             file.isMade = directory.isMade
             file.number = directory.number
-            try journal.record([file], chunksOf: nil)
+            do {
+                try journal.record([file], chunksOf: nil)
+            } catch {
+                // Nobody would know that it was made here.
+                if file.isMade { rmdir(path) }
+                throw error
+            }
             return directory
         }
         let directory = try ChunkDirectory(path: path, creates: false)

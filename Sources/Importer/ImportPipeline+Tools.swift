@@ -155,6 +155,8 @@ extension StoreInspection {
     ///   - entity: the name of the entity, or of its table.
     ///   - key: the value of the identifier's attribute as text, or of each of them (`region=eu,number=7`).
     ///   - includingRecords: true to get the bytes of the records, too.
+    ///   - transformers: the transformers that the models name.
+    ///   - interruption: ends the reading of the sources.
     /// - Throws: `ImportError` as `status` does; `.objectNotFound` when there is no such object; `.optionInvalid` when the entity has no
     ///   identifier.
     public func explain(
@@ -167,9 +169,9 @@ extension StoreInspection {
         try explainer(includingRecords, transformers, interruption).explain(entity, key: key)
     }
 
-    /// Finds the records that the object of a row was imported from, as `explain(_:key:)` does.
+    /// Finds the records that the object of a row was imported from; blocks the calling thread.
     ///
-    /// - Parameter rowID: the row id.
+    /// It does so by its row id as the other method does by its identifier.
     public func explain(
         _ entity: String,
         rowID: Int64,

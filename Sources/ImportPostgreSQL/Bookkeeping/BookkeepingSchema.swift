@@ -98,7 +98,7 @@ enum BookkeepingSchema {
     ///
     /// - Throws: `ImportError` with `.storeForeign` where they are not.
     static func prepare(_ connection: PGConnection, label: String) throws {
-        guard try !isThere(connection) else { return try check(connection, label: label) }
+        guard try !isThere(connection, checkedFor: label) else { return }
         _ = try connection.execute(lasting)
     }
 
@@ -112,15 +112,17 @@ enum BookkeepingSchema {
         try connection.execute("SELECT to_regclass($1) IS NOT NULL", [.text(table)]).first?.bool(0) ?? false
     }
 
-    /// - Throws: `ImportError` with `.storeForeign` where the tables are of another format.
-    static func check(_ connection: PGConnection, label: String) throws {
-        guard try isThere(connection) else { return }
+    /// True if the schema has the tables.
+    ///
+    /// - Throws: `ImportError` with `.storeForeign` where they are of another format.
+    static func isThere(_ connection: PGConnection, checkedFor label: String) throws -> Bool {
         // A copy of a schema may have lost its comments; the format before this one had a table for it.
         let sql = """
-            SELECT CASE WHEN to_regclass('_import_meta') IS NOT NULL THEN '2'
+            SELECT to_regclass('_import_job') IS NOT NULL, CASE WHEN to_regclass('_import_meta') IS NOT NULL THEN '2'
                 ELSE obj_description(to_regclass('_import_job'), 'pg_class') END
             """
-        guard let found = try connection.execute(sql).first?.optionalText(0), found != format else { return }
+        guard let row = try connection.execute(sql).first, try row.bool(0) else { return false }
+        guard let found = try row.optionalText(1), found != format else { return true }
         throw ImportError(
             .storeForeign,
             at: label,

@@ -58,7 +58,6 @@ class PGJournalReader: JournalReader {
     /// - Parameter rest: what follows the tables in the statement.
     private func select(_ rest: String, _ parameters: [PGValue] = []) throws -> [StoredJob] {
         try readIfThere { connection in
-            try BookkeepingSchema.check(connection, label: label)
             let isLocked = try session.isLocked || PGLockingSession.isLockHeld(connection, store.lockName)
             return try StoredJob.select(connection, label: label, rest, parameters).map { job in
                 var job = job

@@ -138,7 +138,6 @@ final class PGLockingSession {
                             advice: "Check the address and the schema."
                         )
                     }
-                    try BookkeepingSchema.check(connection, label: label)
                     result = try body(connection)
                 }
             } catch is UnknownCommitOutcome where result != nil {
@@ -150,8 +149,10 @@ final class PGLockingSession {
     }
 
     /// True if the schema has the importer's tables; once it has, it is not asked again on the same connection.
+    ///
+    /// - Throws: `ImportError` with `.storeForeign` where they are of another format.
     func hasBookkeeping(_ connection: PGConnection) throws -> Bool {
-        if !isBookkept { isBookkept = try BookkeepingSchema.isThere(connection) }
+        if !isBookkept { isBookkept = try BookkeepingSchema.isThere(connection, checkedFor: label) }
         return isBookkept
     }
 

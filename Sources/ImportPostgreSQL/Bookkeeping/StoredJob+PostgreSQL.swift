@@ -52,6 +52,8 @@ extension StoredJob {
         }
     }
 
+    /// Those of a schema that has the importer's tables.
+    ///
     /// - Parameter rest: what follows the tables in the statement.
     static func select(
         _ connection: PGConnection,
@@ -59,7 +61,6 @@ extension StoredJob {
         _ rest: String,
         _ parameters: [PGValue] = []
     ) throws -> [StoredJob] {
-        guard try BookkeepingSchema.isThere(connection) else { return [] }
         let rows = try connection.execute(
             """
             SELECT job.id, job.token, job.state, job.message, job.options, job.is_model_final, job.chunk_directory, model.model,

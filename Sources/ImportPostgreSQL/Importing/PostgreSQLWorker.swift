@@ -124,8 +124,7 @@ public final class PostgreSQLWorker: Sendable {
         while true {
             try interruption.check()
             let (job, isLed) = try session.read { connection -> (StoredJob?, Bool) in
-                guard try BookkeepingSchema.isThere(connection) else { return (nil, false) }
-                try BookkeepingSchema.check(connection, label: label)
+                guard try session.hasBookkeeping(connection) else { return (nil, false) }
                 return (
                     try StoredJob.unfinished(connection, label: label).last,
                     try PGLockingSession.isLockHeld(connection, store.lockName)

@@ -339,11 +339,14 @@ public final class ImportPipeline: Sendable {
             defer { merges.close() }
             try merges.open()
             if runOptions.follows { return try follow(into: destination) }
-            let (outcome, hasMore) = try importOnce(into: destination)
+            var (outcome, hasMore) = try importOnce(into: destination)
             guard hasMore else { return outcome }
             // What was interrupted is finished; what was given beside it comes next.
             var (last, _) = try importOnce(into: try self.destination())
-            if last.wasAlreadyFinished { return outcome }
+            if last.wasAlreadyFinished {
+                outcome.badSources += last.badSources.filter { !outcome.badSources.contains($0) }
+                return outcome
+            }
             last.resumed = outcome.report
             return last
         }

@@ -83,6 +83,31 @@ struct BadSourceTests {
         #expect(try StoreContent.query(store, numbers) == "1 2 10 11 12 20 30")
     }
 
+    /// All of its records were there; only what says so was not.
+    @Test func aCompressedFileThatIsWholeByNowIsSound() throws {
+        let store = directory.path("store.sqlite")
+        let lines = (1...500).map { "{\"n\":\($0)}\n" }.joined()
+        let source = try directory.write(lines, to: "g.ndjson")
+        #expect(try run(["gzip", source]).ending == .exit(0))
+        let whole = try Data(contentsOf: URL(filePath: source + ".gz"))
+        let command = [Project.importer, "import", source + ".gz", "--into", store] + skip
+        for (bytes, ending) in [(whole.dropLast(4), Int32(65)), (whole, 0), (whole, 0)] {
+            try directory.write(Data(bytes), to: "g.ndjson.gz")
+            let result = try run(command)
+            #expect(result.ending == .exit(ending), "\(result.errorText)")
+            #expect(try StoreContent.query(store, "SELECT count(*), sum(n) FROM t") == "500|125250")
+        }
+    }
+
+    @Test func goodOnesAreInAlready() throws {
+        let store = directory.path("store.sqlite")
+        for _ in 1...2 {
+            let result = try run([Project.importer, "import", files[0], "--into", store] + skip)
+            #expect(result.ending == .exit(0), "\(result.errorText)")
+        }
+        #expect(try StoreContent.query(store, "SELECT count(*) FROM t") == "2000")
+    }
+
     @Test func aMirrorNeedsAllRecords() throws {
         let options = ["--mirror", "--identifier", "n"]
         #expect(try importing(options, into: directory.path("store.sqlite")).ending == .exit(64))

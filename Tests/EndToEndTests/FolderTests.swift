@@ -41,6 +41,18 @@ struct FolderTests {
         }
     }
 
+    @Test func aRenamedMemberIsInAlready() throws {
+        let archive = directory.path("all.tar")
+        try directory.write("{\"n\":1}\n", to: "1.ndjson")
+        try directory.write("{\"n\":1}\n", to: "2.ndjson")
+        for member in ["1.ndjson", "2.ndjson"] {
+            #expect(try run(["tar", "-cf", archive, "-C", directory.path("."), member]).ending == .exit(0))
+            let result = try importing([archive, "--entity", "t"])
+            #expect(result.ending == .exit(0), "\(result.errorText)")
+            #expect(try query("SELECT count(*) FROM t") == "1")
+        }
+    }
+
     @Test func recordsHaveThePathOfTheirSource() throws {
         try directory.write("{\"a\":1}\n{\"a\":oops}\n{\"a\":2}\n", to: "f/1.ndjson")
         try directory.write("{\"a\":3}\n", to: "f/2.ndjson")

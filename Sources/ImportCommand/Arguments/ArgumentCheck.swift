@@ -31,6 +31,7 @@ enum ArgumentCheck {
             else {
                 continue
             }
+            if previous == "--rowid", Int64(argument) != nil { continue }
             if Double(argument) != nil, let previous, previous.hasPrefix("--") {
                 return "\(previous) must not be negative: \(argument)"
             }

@@ -33,7 +33,10 @@ struct ExplainSubcommand: ParsableCommand, StoreCommand {
     @Argument(help: "The value of the object's identifier.")
     var key: String?
 
-    @Option(help: ArgumentHelp("The object with this row id, instead of KEY.", valueName: "n"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The object with this row id, instead of KEY.", valueName: "n")
+    )
     var rowid: Int64?
 
     @Option(help: ArgumentHelp("The reject with this number, instead of an object.", valueName: "n"))

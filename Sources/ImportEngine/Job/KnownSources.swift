@@ -101,12 +101,11 @@ package struct KnownSources {
             case nil:
                 pass(index, before)
                 untouched.append(index)
-                try noteFault(of: before)
+                bad += try faults(of: before)
             case .same:
                 pass(index, before)
                 updates.append(SourceUpdate(key: before.key, job: before.job.id, now: source))
                 same.append(source.displayName)
-                try noteFault(of: before)
             case _ where before.source.shape.isEmpty == true: break  // Nothing was there before, so all of it is new.
             case .longer(let part):
                 goOn(index, source, before, part)
@@ -236,7 +235,7 @@ package struct KnownSources {
     }
 
     /// - Returns: nil where it is untouched.
-    private func compare(_ source: SourceDescription, _ before: Known) throws -> SourceCheck.Comparison? {
+    private mutating func compare(_ source: SourceDescription, _ before: Known) throws -> SourceCheck.Comparison? {
         if SourceCheck.isUntouched(source, since: before.source.description) { return nil }
         let isRead = followed?.beginnings.hasRead(source) == true
         if let end = source.end, !isRead, before.source.description.form == nil, try self.end(of: before) > end {
@@ -246,7 +245,8 @@ package struct KnownSources {
             let comparison = try check.compare(whole, with: before.job, source: before.index, journal)
             return comparison == .other ? .other : nil
         }
-        return try check.compare(source, with: before.job, source: before.index, journal)
+        let wasBad = try !faults(of: before).isEmpty
+        return try check.compare(source, with: before.job, source: before.index, journal, wasBad: wasBad)
     }
 
     /// Where what is committed of a source ends.
@@ -299,8 +299,10 @@ package struct KnownSources {
         // The newest part of a source has all that came before it.
         let known = alike.values.sorted { ($0.job.id, $0.index) > ($1.job.id, $1.index) }
         // While sources are followed, another file may come to a path at any moment.
+        let archives = Set(sources.filter { $0.member != nil }.compactMap(\.path))
         let isThere = { [followed] (known: Known) in
             let was = known.source.description
+            if was.member != nil, let path = was.path, archives.contains(path) { return keys.contains(known.key) }
             return followed == nil ? was.path.map(FileManager.default.fileExists) ?? true : was.isInPlace
         }
         let gone = known.filter {
@@ -386,11 +388,16 @@ package struct KnownSources {
         }
     }
 
-    private mutating func noteFault(of before: Known) throws {
-        guard before.job.options.onBadSource == .skip else { return }
+    /// What was wrong with a source.
+    private mutating func faults(of before: Known) throws -> [String] {
+        guard before.job.options.onBadSource == .skip else { return [] }
         let all = try faults[before.job.id] ?? journal.badSources(of: before.job)
         faults[before.job.id] = all
-        bad += all.filter { $0.hasPrefix("\(before.source.description.name): ") }
+        let name = before.source.description.name
+        let own = all.filter { $0.hasPrefix("\(name): ") }
+        // What was at the path before, while the sources were followed, may have been bad.
+        let isOnly = own.isEmpty || before.job.sources.count { $0.description.name.hasSameBytes(as: name) } == 1
+        return isOnly ? own : []
     }
 
     private mutating func pass(_ index: Int, _ before: Known) {

@@ -44,12 +44,14 @@ package struct SourceCheck {
     /// - Parameters:
     ///   - now: what it is now.
     ///   - index: the other source's index in the job.
+    ///   - wasBad: whether something was wrong with it then.
     /// - Throws: `ImportError` when the source cannot be opened.
     package func compare(
         _ now: SourceDescription,
         with job: StoredJob,
         source index: Int,
-        _ journal: any JournalReader
+        _ journal: any JournalReader,
+        wasBad: Bool = false
     ) throws -> Comparison {
         let before = job.sources[index]
         let known = try beginnings?.known(of: now, as: before.description, opener, interruption)
@@ -65,13 +67,16 @@ package struct SourceCheck {
             beginning = found
             beginnings?.keep(found, of: now, as: before.description, opener, interruption)
             if committed.hasReachedLimit { return .same }
-            guard try stream.read(into: &next) > 0 else { return .same }
+            // One that is sound by now is done with what is noted of it.
+            let ended: Comparison =
+                wasBad ? .longer(earlierPart(upTo: found.prefix, found.whole.digest, in: "", job, before)) : .same
+            guard try stream.read(into: &next) > 0 else { return ended }
             following = next
             // White space brings nothing.
             while following.allSatisfy(ByteScan.isSpace) {
                 following = [UInt8](repeating: 0, count: 4096)
                 let count = try stream.read(into: &following)
-                if count == 0 { return .same }
+                if count == 0 { return ended }
                 following.removeLast(following.count - count)
             }
         } catch let error as ImportError where error.code == .badInput {
@@ -80,7 +85,8 @@ package struct SourceCheck {
         guard beginning.prefix.byteOffset > 0, before.shape.fault == nil else { return .other }
         // An array that was bad behind an element.
         let isInArray =
-            following.first { !ByteScan.isSpace($0) } == UInt8(ascii: ",") && beginning.last == UInt8(ascii: "}")
+            following.first { !ByteScan.isSpace($0) }.map { ",]".utf8.contains($0) } == true
+            && beginning.last == UInt8(ascii: "}")
         let array = isInArray && before.description.form == nil ? GrownArray(of: before.shape) : nil
         guard array != nil || canGoOn(before.shape.layout, after: beginning.last, with: next[0]) else { return .other }
         let enclosing = array?.enclosing ?? ""

@@ -35,14 +35,14 @@ package struct DictionaryKeys {
         return shape.count == 24 ? shape.allSatisfy { $0 == UInt8(ascii: "0") } : shape.count == 36 && isUUID(shape)
     }
 
-    /// True if a key is a number, a UUID, or begins with a day (`2015-01-31`).
+    /// True if a key is a number, a UUID, or begins with a day (`2015-01-31`), or is a month.
     package static func isID(_ key: String) -> Bool {
         var shape = Array(key.utf8)
         for index in shape.indices where shape[index] &- UInt8(ascii: "0") < 10 { shape[index] = UInt8(ascii: "0") }
         if shape.starts(with: "0000-00-00".utf8) {
             return shape.count == 10 || shape[10] == UInt8(ascii: "T") || shape[10] == UInt8(ascii: " ")
         }
-        if shape.count == 36, isUUID(shape) { return true }
+        if shape.elementsEqual("0000-00".utf8) || shape.count == 36 && isUUID(shape) { return true }
         if shape.first == UInt8(ascii: "-") { shape.removeFirst() }
         let parts = shape.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return parts.count <= 2 && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy { $0 == UInt8(ascii: "0") } }

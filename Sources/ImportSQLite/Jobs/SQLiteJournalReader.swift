@@ -181,8 +181,9 @@ extension SQLiteJournalReader {
 
     package func badSources(of job: StoredJob) throws -> [String] {
         let sql = "SELECT attribute FROM _import_ledger WHERE job = ? AND kind = ? ORDER BY attribute"
-        return try readIfThere {
-            try String.fetchAll($0, sql: sql, arguments: [job.id, LedgerKind.badSource.rawValue])
+        return try readIfThere { database in
+            guard try database.hasTable("_import_ledger") else { return [] }
+            return try String.fetchAll(database, sql: sql, arguments: [job.id, LedgerKind.badSource.rawValue])
         } ?? []
     }
 

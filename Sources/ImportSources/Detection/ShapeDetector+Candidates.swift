@@ -80,11 +80,13 @@ extension ShapeDetector {
     /// True if these are arrays of objects of one kind: their keys are data, or there are several whose objects have mostly
     /// the same keys.
     private func areArraysByKey(_ members: [(key: Int, value: Int)]) -> Bool {
-        let arrays = members.map(\.value).filter { !isEmpty($0) || tape.tokens[$0].kind != .array }
+        // Scalars beside them say when they were written, or how many there are.
+        let lists = members.filter { [.array, .object].contains(tape.tokens[$0.value].kind) }
+        let arrays = lists.map(\.value).filter { !isEmpty($0) || tape.tokens[$0].kind != .array }
         guard !arrays.isEmpty, arrays.allSatisfy({ isArrayOfObjects($0) }) else { return false }
         let heads = arrays.compactMap { children(of: $0, limit: 1).first }.filter { tape.tokens[$0].kind == .object }
         guard shareKeys(heads) else { return false }
-        if members.allSatisfy({ DictionaryKeys.isID(key($0.key)) }) { return true }
+        if lists.allSatisfy({ DictionaryKeys.isID(key($0.key)) || DictionaryKeys.isRowID(key($0.key)) }) { return true }
         let common = Set(keyCounts(of: heads).filter { $0.value * 2 > heads.count }.keys)
         return arrays.count >= 3 && arrays.count == members.count
             && heads.allSatisfy { head in

@@ -59,7 +59,7 @@ package struct SourceEvidence {
 
     private mutating func change(_ look: SourceLook, _ body: (inout Group) -> Void) {
         if !look.isOneObject {
-            body(&firm)
+            if !look.hasNothing { body(&firm) }
         } else if !look.keys.isEmpty {
             if look.paths == [.root] { body(&records) } else { body(&pages) }
         }

@@ -44,6 +44,11 @@ package struct SourceLook {
         self.fault = fault
     }
 
+    /// True if there was nothing to judge by: what is wrong is said when it is read.
+    package var hasNothing: Bool {
+        if case .found(_, _, let reason) = detection { reason == ShapeDetector.noValue } else { false }
+    }
+
     /// The keys that the records have.
     package var keys: Set<BytewiseString> { records.reduce(into: []) { $0.formUnion($1.keys) } }
 

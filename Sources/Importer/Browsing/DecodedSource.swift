@@ -233,14 +233,17 @@ private struct RowSearch {
     }
 
     private static func value(_ cell: Cell, _ batch: borrowing RowBatch, _ bytes: [UInt8]) -> DatabaseValue {
+        switch cell.tag {
+        case .null: return .null
+        case .integer: return cell.integerValue.databaseValue
+        case .real: return cell.realValue.databaseValue
+        default: break
+        }
         let range = cell.textOffset..<cell.textOffset + cell.textLength
         return switch cell.tag {
-        case .null: .null
-        case .integer: cell.integerValue.databaseValue
-        case .real: cell.realValue.databaseValue
         case .chunkText: String(decoding: bytes[range], as: UTF8.self).databaseValue
         case .batchText, .generatedText: String(decoding: batch.bytes[range], as: UTF8.self).databaseValue
-        case .batchBlob, .generatedBlob: Data(batch.bytes[range]).databaseValue
+        default: Data(batch.bytes[range]).databaseValue
         }
     }
 }

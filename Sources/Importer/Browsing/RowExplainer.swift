@@ -25,7 +25,7 @@ struct RowExplainer {
         let values = try Self.values(key, of: entity)
         let predicate = try RecordPredicate(
             parsing: values.map { "\($0.attribute.name.quotedIdentifier) = ?" }.joined(separator: " and "),
-            arguments: values.map { Self.literal($0.text, $0.attribute.type) }
+            arguments: values.map { try Self.literal($0.text, $0.attribute) }
         )
         guard let record = try reader.records(FetchRequest(entity: entity.name, where: predicate, limit: 1)).first
         else {
@@ -102,11 +102,18 @@ struct RowExplainer {
         return values
     }
 
-    private static func literal(_ text: String, _ type: AttributeType) -> JSONValue {
-        switch type {
+    private static func literal(_ text: String, _ attribute: AttributeDescription) throws -> JSONValue {
+        switch attribute.type {
         case .integer16, .integer32, .integer64, .double, .float, .decimal, .boolean, .bitfield:
-            (try? JSONValue(parsing: Array(text.utf8))) ?? .string(text)
-        case .string, .uuid, .date, .uri, .binary, .json: .string(text)
+            if let value = try? JSONValue(parsing: Array(text.utf8)), [.number, .boolean].contains(value.kind) {
+                return value
+            }
+            throw ImportError(
+                .optionInvalid,
+                "\(attribute.name) is of type \(attribute.type.rawValue), and \(text.printable) is no such value",
+                advice: "Give the value of \(attribute.name) alone."
+            )
+        case .string, .uuid, .date, .uri, .binary, .json: return .string(text)
         }
     }
 
@@ -116,6 +123,7 @@ struct RowExplainer {
         let destination = SQLiteDestination(store, durability: .off, interruption)
         return try destination.read { journal in
             let jobs = try journal.jobs()
+            if jobs.isEmpty { throw inspection.noImport }
             let (insertedBy, locator) = try inspection.read { database -> (Int64?, RowLocator?) in
                 let isNoted = try database.hasTable("_import_addition")
                 let job = isNoted ? try InsertedRowRanges.job(of: rowID, in: entity.table, database) : nil

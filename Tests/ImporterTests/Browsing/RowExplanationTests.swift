@@ -102,6 +102,14 @@ struct RowExplanationTests {
         #expect(throws: ImportError.self) { try inspection.explain("person", rowID: 77) }
     }
 
+    @Test(arguments: ["-5", "5"]) func numbersMayBeNegative(key: String) throws {
+        let options = JobOptions(entity: "n", identifiers: ["n": ["id"]])
+        try run([try directory.write("{\"id\":-5,\"x\":-1.5}\n{\"id\":5,\"x\":null}\n", to: "n.ndjson")], options)
+        let found = try inspection.explain("n", key: key, includingRecords: true)
+        #expect(found.origins.map(record) == [key == "5" ? "{\"id\":5,\"x\":null}" : "{\"id\":-5,\"x\":-1.5}"])
+        #expect(throws: ImportError.self) { try inspection.explain("n", key: "abc") }
+    }
+
     /// With an identifier or without one, the element of a list is found in its record.
     @Test(arguments: [true, false])
     func aNestedObjectHasAPath(isIdentified: Bool) throws {

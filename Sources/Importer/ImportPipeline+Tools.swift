@@ -182,13 +182,13 @@ extension StoreInspection {
         try explainer(includingRecords, transformers, interruption).explain(entity, rowID: rowID)
     }
 
-    /// Finds a reject by its number, and the line of its record in its source.
+    /// Finds a reject by its number, and the line of its record in its source; nil if that is a stream, is gone or has changed.
     ///
-    /// - Throws: `ImportError` as `status` does; `.objectNotFound` when there is no such reject, and when the source cannot be read.
+    /// - Throws: `ImportError` as `status` does; `.objectNotFound` when there is no such reject.
     public func explain(
         reject number: Int64,
         interruption: Interruption = Interruption()
-    ) throws -> (reject: Reject, line: Int64) {
+    ) throws -> (reject: Reject, line: Int64?) {
         try explainer(false, .standard, interruption).explain(reject: number)
     }
 

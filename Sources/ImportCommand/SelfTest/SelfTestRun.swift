@@ -36,7 +36,7 @@ struct SelfTestRun {
         }
     }
 
-    /// After so many stops it is left alone.
+    /// An import that was stopped as often as this is left alone.
     private static let mostStops = 8
     /// An import that takes this many seconds, and a hundred times as long as one that was let alone, has stopped working.
     private static let patience = 60.0

@@ -69,7 +69,9 @@ struct ExplainSubcommand: ParsableCommand, StoreCommand {
                 return try StandardOutput.write(line)
             }
             let text = RejectText.text(found.reject, showsRecord: false)
-            try StandardOutput.write("\(text)    line \(NumberText.grouped(found.line)) of job \(found.reject.job)\n")
+            let line =
+                found.line.map { "line \(NumberText.grouped($0))" } ?? "its source cannot be read again as it was"
+            try StandardOutput.write("\(text)    \(line), job \(found.reject.job)\n")
             if show { try StandardOutput.write(bytes: found.reject.record + [UInt8(ascii: "\n")]) }
             return
         }

@@ -51,8 +51,8 @@ struct RowExplainer {
         return try explain(entity, rowID)
     }
 
-    /// The reject with a number, and the line of its record.
-    func explain(reject number: Int64) throws -> (reject: StoreInspection.Reject, line: Int64) {
+    /// The reject with a number, and the line of its record; nil where its source cannot be read again.
+    func explain(reject number: Int64) throws -> (reject: StoreInspection.Reject, line: Int64?) {
         let (reject, source) = try inspection.read { database -> (StoreInspection.Reject, SourceDescription) in
             let selection = RejectSelection(includesSettled: true)
             guard try database.hasTable("_import_reject"),
@@ -62,6 +62,9 @@ struct RowExplainer {
             else { throw ImportError(.objectNotFound, at: store, "has no reject \(number)") }
             return (reject, source.description)
         }
+        guard source.isRepeatable, let now = try? opener.describe(again: source, interruption: interruption),
+            SourceCheck.isUntouched(now, since: source)
+        else { return (reject, nil) }
         return (reject, try source.line(of: reject.byteOffset, interruption))
     }
 

@@ -91,7 +91,7 @@ indirect enum RowLocator {
         let (first, end) = (try chunk.number("first_byte"), try chunk.number("end_byte"))
         let firstRow = try chunk.rowID("first_rowid")
         guard first < end, firstRow <= rowID else { return nil }
-        // Row ids between them may be of other tables' jobs, or of none.
+        // Rows of other jobs may be between them.
         let before = try InsertedRowRanges.ranges(of: table, job: job, database).reduce(0) { count, range in
             let common = range.clamped(to: firstRow...rowID)
             return range.overlaps(firstRow...rowID)

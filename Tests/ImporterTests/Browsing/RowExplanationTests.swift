@@ -154,6 +154,16 @@ struct RowExplanationTests {
         #expect(explanation.notes[1].hasSuffix("changed.ndjson (job 1) has changed since"))
     }
 
+    /// A source that is gone, has changed or cannot be read twice has no lines any more.
+    @Test func aRejectOfASourceThatIsGoneHasNoLine() throws {
+        let source = try directory.write("{\"id\":1}\n{\"id\":\n{\"id\":2}\n", to: "a.ndjson")
+        try run([source])
+        #expect(try inspection.explain(reject: 1).line == 2)
+        try FileManager.default.removeItem(atPath: source)
+        let found = try inspection.explain(reject: 1)
+        #expect(found.line == nil && found.reject.byteOffset == 9)
+    }
+
     @Test func aRejectHasItsLine() throws {
         var options = JobOptions(entity: "person", identifiers: ["person": ["id"]])
         options.onConflict = .error

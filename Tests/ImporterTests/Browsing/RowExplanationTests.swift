@@ -156,7 +156,7 @@ struct RowExplanationTests {
 
     /// A source that is gone, has changed or cannot be read twice has no lines any more.
     @Test func aRejectOfASourceThatIsGoneHasNoLine() throws {
-        let source = try directory.write("{\"id\":1}\n{\"id\":\n{\"id\":2}\n", to: "a.ndjson")
+        let source = try directory.write("{\"id\":1}\noops\n{\"id\":2}\n{\"id\":3}\n", to: "a.ndjson")
         try run([source])
         #expect(try inspection.explain(reject: 1).line == 2)
         try FileManager.default.removeItem(atPath: source)

@@ -449,17 +449,23 @@ def cut(case, framing, options, nested):
     name = f"a{framing.extension}"
     text = framing.text()
     content = text.encode()
-    case.write(name, content[: random.randint(0, len(content))])
-    result = imported(case, [name], options)
+    end = random.randint(0, len(content))
+    case.write(name, content[:end])
+    first = imported(case, [name], options)
     before = Store(case.path("s.sqlite"))
     case.write(name, content)
-    if result.code == 64:
+    if first.code == 64:
         return
     result = imported(case, [name], options)
     after = Store(case.path("s.sqlite"))
     if result.code != 0:
         if result.code not in (65, 66) or not is_empty(text):
             same_rows(case, before, after)
+        return
+    if first.code == 0 and before.sources[0][0]:
+        # It broke off behind a value: what has come since is imported.
+        if before.tables != after.tables or content[end:].strip():
+            check(case, [content[end:].decode()], before, after, report_of(case), nested)
         return
     # What the first attempt has committed belongs to the same job, which may decide its table anew.
     check(case, [text], Store(""), after, report_of(case), nested)

@@ -55,7 +55,7 @@ extension JournalReader {
         var known: [String: KnownRecords] = [:]
         for stored in jobs.reversed() where stored.id != job && stored.retry == nil && stored.change == nil {
             var all = known
-            for source in stored.sources { source.add(to: &all, of: entities) }
+            for source in stored.sources { source.add(to: &all, of: entities, stored.options) }
             // Where there never was a record, there need not be any.
             guard all != known, !StoredJob.isUndone(stored.id, jobs), try marker(of: stored).recordOrdinal > 0 else {
                 continue
@@ -127,12 +127,13 @@ extension StoredJob.Source {
     /// Adds the record paths of these entities, those that are there already staying first, and how the first source is read.
     ///
     /// - Parameter entities: their names in lower case.
-    package func add(to known: inout [String: KnownRecords], of entities: Set<String>) {
+    package func add(to known: inout [String: KnownRecords], of entities: Set<String>, _ options: JobOptions) {
         for (entity, path) in zip(self.entities, shape.paths) {
             let name = entity.asciiLowercased
             guard entities.contains(name), let path = try? RecordPath(path) else { continue }
             var records = known[name] ?? KnownRecords()
             if !records.paths.contains(path) { records.paths.append(path) }
+            records.areAsked = records.areAsked || !options.records.isEmpty
             if records.form == nil, shape.isEmpty != true { records.form = KnownForm(shape.form) }
             known[name] = records
         }

@@ -63,6 +63,7 @@ extension JobPlanner {
         if asked.isEmpty {
             stored = try known(
                 names.names.compactMap(\.self) + kinds.kinds.compactMap { SourceNames.lastKey(of: $0.path) }
+                    + stored.keys.sorted()
             )
             if !stored.isEmpty {
                 try compare(&looks, kinds, names, stored)
@@ -155,6 +156,7 @@ extension JobPlanner {
         let sample = try stream.peek()
         let isGiven = ProgramRecords.isName(source.name)
         var hints = ShapeDetector.Hints(paths: known.paths, keys: known.keys, nested: nestedKeys)
+        hints.areAsked = known.areAsked
         hints.hasModel = options.model != nil
         hints.isStrict = options.reading == .strict
         hints.takesAll = options.model == nil && options.entity == nil
@@ -221,6 +223,12 @@ extension JobPlanner {
             look.records = paths.map { detector.records(at: $0) }
             if look.isOneObject { look.documentKeys = detector.recordKeys(at: .root) }
             look.others += paths.flatMap { treeLines(at: $0, detector, source) }
+            if reason == ShapeDetector.asBefore, options.model == nil, !known.areAsked, paths != [.root] {
+                look.others += detector.collections.filter { $0.kind != .arrays && !paths.contains($0.path) }.map {
+                    "\(source.displayName): outside of the table: \($0.words) at \($0.path); "
+                        + "\(.records, $0.path.description) with another \(.entity) makes a table of them"
+                }
+            }
             if options.model == nil, options.entity == nil, options.entityBy == nil, paths.count == 1,
                 let key = detector.kindKey(at: paths[0])
             {

@@ -70,20 +70,20 @@ extension StoredJob {
         _ database: Database
     ) throws -> [String: KnownRecords] {
         guard try database.hasTable("_import_source") else { return [:] }
-        var found: [(job: Int64, position: Int, source: Source)] = []
+        var found: [(job: Int64, options: JobOptions, position: Int, source: Source)] = []
         for row in try BookkeepingRow.all(database, from: "_import_document", "WHERE kind = 'layout'") {
             let layout = try Layout(row)
             guard layout.entities.contains(where: { entities.contains($0.asciiLowercased) }),
-                let newest = try newest(withLayout: row.number("id"), excluding: job, database),
+                let (newest, options) = try newest(withLayout: row.number("id"), excluding: job, database),
                 let (position, source) = try sources(of: newest, database).enumerated().first(where: {
                     $0.element.shape == layout.shape && $0.element.entities == layout.entities
                 })
             else { continue }
-            found.append((newest, position, source))
+            found.append((newest, options, position, source))
         }
         var known: [String: KnownRecords] = [:]
-        for (_, _, source) in found.sorted(by: { ($1.job, $0.position) < ($0.job, $1.position) }) {
-            source.add(to: &known, of: entities)
+        for (_, options, _, source) in found.sorted(by: { ($1.job, $0.position) < ($0.job, $1.position) }) {
+            source.add(to: &known, of: entities, options)
         }
         return known
     }
@@ -93,7 +93,7 @@ extension StoredJob {
         withLayout layout: Int64,
         excluding job: Int64?,
         _ database: Database
-    ) throws -> Int64? {
+    ) throws -> (job: Int64, options: JobOptions)? {
         let rows = try Row.fetchCursor(
             database,
             sql: """
@@ -107,7 +107,7 @@ extension StoredJob {
             let options = try BookkeepingRow(row, of: "_import_document", database)
                 .json("content", as: StoredOptions.self)
             guard options.retry == nil, options.change == nil, try undo(of: row[0], database) == nil else { continue }
-            return row[0]
+            return (row[0], options.options)
         }
         return nil
     }

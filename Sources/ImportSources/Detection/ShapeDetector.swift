@@ -17,6 +17,8 @@ package struct ShapeDetector {
         package var paths: [RecordPath] = []
         /// The keys that those records have; empty where they are not known.
         package var keys: Set<BytewiseString> = []
+        /// True if those record paths were asked for, so that nothing else is imported.
+        package var areAsked = false
         /// Keys that lead to what records hold, where that is known: no record path begins with them.
         package var nested: [[String]] = []
         /// True if a model says what is in the records.
@@ -186,8 +188,21 @@ package struct ShapeDetector {
         let isEmptyObject = object.map { tape.tokens[$0].next == 1 } ?? false
         // Nothing at all is no record where records are inside of something.
         return (path ?? (isEmptyObject && !hints.paths.contains(.root) ? hints.paths.first : nil)).map { path in
-            .found(layout: path == .root && isLines ? .lines : .stream, paths: [path], reason: Self.asBefore)
+            withNewCollections(path)
+                ?? .found(layout: path == .root && isLines ? .lines : .stream, paths: [path], reason: Self.asBefore)
         }
+    }
+
+    /// Keeps besides the elements of collections that were empty, or not there, in other sources of the same entity.
+    private func withNewCollections(_ path: RecordPath) -> Detection? {
+        guard hints.takesAll, !hints.areAsked, path != .root, let found = asCollection,
+            case .found(let layout, let paths, _) = found
+        else { return nil }
+        if paths.contains(path) { return paths.count > 1 ? found : nil }
+        // What is within another one's records is none.
+        let isApart = paths.allSatisfy { !$0.steps.starts(with: path.steps) && !path.steps.starts(with: $0.steps) }
+        guard isApart else { return nil }
+        return .found(layout: layout, paths: [path] + paths, reason: "\(paths.count + 1) collections\(extent)")
     }
 
     /// Where an object is in place of the array of those that other sources have, as XML's one element is written.

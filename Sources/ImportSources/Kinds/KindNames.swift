@@ -55,8 +55,11 @@ package struct KindNames {
         if let table = kind.table { return table }
         let key = SourceNames.lastKey(of: kind.path).flatMap { $0.isEmpty ? nil : $0 }
         let areLists = sources.allSatisfy { $0.form?.makesLists == true }
-        if isOneOfSeveral || areLists, let key { return key }
         let names = sources.compactMap { source in source.namingPath.map(SourceNames.name) }
+        if isOneOfSeveral || areLists, let key {
+            // What had nothing beside it was called as its source.
+            return sources.count == 1 && names.count == 1 && !isKnown(key, kind) && isKnown(names[0], kind) ? names[0] : key
+        }
         guard names.count == sources.count else { return nil }
         if names.count == 1 {
             // What had other collections beside it was called by its key.

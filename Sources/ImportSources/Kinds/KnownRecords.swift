@@ -6,6 +6,8 @@ package struct KnownRecords: Hashable {
     package var paths: [RecordPath] = []
     /// The keys that they have; empty where these are not known.
     package var keys: Set<BytewiseString> = []
+    /// True if these record paths were asked for.
+    package var areAsked = false
 
     /// How the sources are read that have them; nil where that is not known.
     package var form: KnownForm?

@@ -65,7 +65,7 @@ struct StoredJobTests {
             var known: [String: KnownRecords] = [:]
             for stored in jobs.reversed() where stored.id != job && stored.retry == nil && stored.change == nil {
                 guard !StoredJob.isUndone(stored.id, jobs), ordinals[stored.id] ?? 0 > 0 else { continue }
-                for source in stored.sources { source.add(to: &known, of: entities) }
+                for source in stored.sources { source.add(to: &known, of: entities, stored.options) }
             }
             return known
         }

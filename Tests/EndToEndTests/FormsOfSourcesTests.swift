@@ -143,10 +143,38 @@ struct FormsOfSourcesTests {
         #"{"columns":["id","n"],"data":[]}"#, #"{"columns":["id","n"],"index":[],"data":[]}"#,
         #"{"results":[{"series":[{"name":"cpu","columns":["time","v"],"values":[]}]}]}"#,
         #"{"columns":["id"],"types":["bigint"],"rows":[]}"#,
-        #"{"head":{"vars":["s","n"]},"results":{"bindings":[]}}"#,
+        #"{"head":{"vars":["s","n"]},"results":{"bindings":[]}}"#, #"{"columns":[0,1],"index":[],"data":[]}"#,
+        #"{"id":{},"n":{}}"#, #"{"meta":[{"name":"id","type":"Int64"}],"data":{"id":[]},"rows":0}"#,
     ])
     func noRowsAreNoRecord(text: String) throws {
         try imported([("t.json", text)])
+        #expect(try query("SELECT count(*) FROM t") == "0")
+    }
+
+    @Test(arguments: [
+        (#"{"id":[1,2,3],"l":[[1],[2,3],[]]}"#, "id,l", "1|[1]\n2|[2,3]\n3|[]"),
+        (#"{"id":[1,2,3],"n":["a","b",null],"o":[{"p":1},{"p":2},{"p":3}]}"#, "id,n,o_p", "1|a|1\n2|b|2\n3||3"),
+        (#"{"id":{"8":1},"n":{"8":"x"}}"#, "key,id,n", "8|1|x"),
+        (#"{"id":{"2024-01-01":1},"n":{"2024-01-01":"x"}}"#, "key,id,n", "2024-01-01|1|x"),
+        (#"{"columns":[0,1],"index":[0,1],"data":[[1,"a"],[3,"b"]]}"#, "0,1", "1|a\n3|b"),
+        // What is described are columns, however few there are.
+        (
+            #"{"meta":[{"name":"a","type":"Int64"},{"name":"b","type":"String"}],"data":{"a":[1],"b":["x"]},"rows":1}"#,
+            "a,b", "1|x"
+        ),
+        (#"{"meta":[{"name":"a","type":"Int64"}],"data":{"a":[1,2]},"rows":2}"#, "a", "1\n2"),
+        (#"{"meta":[{"name":"l","type":"Array"}],"data":{"l":[[1],[2]]},"rows":2}"#, "l", "[1]\n[2]"),
+        // Two lists as long as each other by chance are no columns.
+        (#"{"ids":[1,2],"rows":[{"a":1},{"a":2}]}"#, "a", "1\n2"),
+    ])
+    func framesAreRows(text: String, names: String, rows: String) throws {
+        try imported([("t.json", text)])
+        #expect(try columns("t") == names)
+        #expect(try query("SELECT * FROM t ORDER BY rowid") == rows)
+    }
+
+    @Test func aHeaderRowAloneHasNoRows() throws {
+        try imported([("t.json", #"["a","b"]"#)], "--header-row")
         #expect(try query("SELECT count(*) FROM t") == "0")
     }
 

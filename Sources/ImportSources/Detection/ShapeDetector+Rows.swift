@@ -54,7 +54,7 @@ extension ShapeDetector {
         topLevelValues.prefix(Self.judgedLines).flatMap { values(at: path.steps[...], in: $0) ?? [] }
     }
 
-    private func areScalars(_ array: Int) -> Bool {
+    func areScalars(_ array: Int) -> Bool {
         children(of: array).allSatisfy { ![.object, .array].contains(tape.tokens[$0].kind) }
     }
 

@@ -25,8 +25,14 @@ extension ShapeDetector {
         {
             return nil
         }
+        if asked.shape != .rows, let (place, names) = namedColumns {
+            if let found = columns(at: place, names, asked) { return found }
+        }
         if asked.shape != .columns, let found = rows(asked) ?? noRows(asked) { return found }
-        return asked.shape == .rows ? nil : columns(asked)
+        guard asked.shape != .rows, let place = columns(in: topLevelValues[0], [], asked),
+            asked.shape == .columns || asked.others?.kind == .columns || isWorthTurning(place) && !isInRecord(place)
+        else { return nil }
+        return columns(at: place, nil, asked)
     }
 
     // MARK: Rows
@@ -79,9 +85,7 @@ extension ShapeDetector {
         return place.name == SourceForm.indexKey && place.value < rows.value
             && place.steps.dropLast() == rows.steps.dropLast()
             && values.allSatisfy { ![.object, .array].contains(tape.tokens[$0].kind) }
-            && values.enumerated().contains { number, value in
-                !bytes(of: value) { $0.buffer.elementsEqual("\(number)".utf8) }
-            }
+            && !areNumbered(values)
     }
 
     /// The form of a document that has the names of columns, and no row; nil for any other.
@@ -101,7 +105,9 @@ extension ShapeDetector {
             descriptionNames(in: place, children(of: place.value).count) != nil
         }
         let areNames = others.allSatisfy { place in
-            children(of: place.value).allSatisfy { tape.tokens[$0].kind == .string } || describes(place)
+            let elements = children(of: place.value)
+            return elements.allSatisfy { tape.tokens[$0].kind == .string } || describes(place)
+                || place.name == "columns" && areNumbered(elements)
         }
         let named = others.filter(isNameOfNames).lazy.compactMap { place in
             let count = self.children(of: place.value).count
@@ -221,12 +227,20 @@ extension ShapeDetector {
     /// The texts in an array of as many.
     private func nameTexts(in place: Place, _ width: Int, isAsked: Bool) -> (place: Place, names: [String])? {
         let elements = children(of: place.value)
-        let names = elements.compactMap(nonEmptyText)
+        // Columns without names are numbered.
+        let areNumbered = place.name == "columns" && areNumbered(elements)
+        let names = areNumbered ? elements.indices.map { "\($0)" } : elements.compactMap(nonEmptyText)
         guard elements.count == width, names.count == width, tape.tokens[place.value].next != 0,
             Set(names).count == width,
             isAsked || Self.isNameOfNames(place.name)
         else { return nil }
         return (place, names)
+    }
+
+    /// True if values are the numbers from 0.
+    private func areNumbered(_ values: [Int]) -> Bool {
+        values.enumerated().allSatisfy { number, value in bytes(of: value) { $0.buffer.elementsEqual("\(number)".utf8) }
+        }
     }
 
     private func nonEmptyText(_ value: Int) -> String? {
@@ -251,19 +265,19 @@ extension ShapeDetector {
 
     // MARK: Columns
 
-    private func columns(_ asked: FormHints) -> FoundForm? {
-        guard let place = columns(in: topLevelValues[0], [], asked),
-            asked.shape == .columns || asked.others?.kind == .columns || isWorthTurning(place) && !isInRecord(place)
-        else { return nil }
+    /// - Parameter names: what the document names the columns; nil where it does not.
+    private func columns(at place: Place, _ names: [String]?, _ asked: FormHints) -> FoundForm? {
         let path = RecordPath(steps: place.steps + [.anyElement])
-        var form = SourceForm(.columns, path: RecordPath(steps: place.steps), maxBytes: asked.maxBytes)
+        var form = SourceForm(.columns, path: RecordPath(steps: place.steps), names: names, maxBytes: asked.maxBytes)
         let isCut = !isWhole || hints.isSkeleton
         form.maxBytes = asked.maxBytes
         guard !isCut else {
             let detection = Detection.found(layout: .stream, paths: [path], reason: Self.columnsReason)
             return FoundForm(form: form, detector: self, detection: detection, isUnsure: true)
         }
-        guard bytes(of: place.value, { ColumnTurner(Array($0.buffer)) != nil }) else { return nil }
+        guard bytes(of: place.value, { ColumnTurner(Array($0.buffer), areNamed: names != nil) != nil }) else {
+            return nil
+        }
         let detector = ShapeDetector(form.whole(text), isWhole: isWhole, hints: hints)
         return FoundForm(
             form: form,
@@ -278,6 +292,7 @@ extension ShapeDetector {
         guard tape.tokens[members[0].value].kind == .array, isWhole, !hints.isSkeleton else { return true }
         let rows = children(of: members[0].value, limit: 3)
         let kinds = Set(members.compactMap { children(of: $0.value, limit: 1).first }.map { tape.tokens[$0].kind })
+            .subtracting([.array])
         return rows.count > 2 || rows.count == 2 && kinds.count > 1
     }
 
@@ -317,6 +332,33 @@ extension ShapeDetector {
         }
     }
 
+    /// The columns that objects elsewhere in the document describe, and their names; nil where there are none.
+    private var namedColumns: (Place, [String])? {
+        var arrays: [Place] = []
+        findArrays(topLevelValues[0], [], &arrays)
+        for place in arrays where Self.isNameOfNames(place.name) {
+            guard let names = descriptionNames(in: place, children(of: place.value).count)?.names, !names.isEmpty,
+                let columns = object(of: names, in: topLevelValues[0], [])
+            else { continue }
+            return (columns, names)
+        }
+        return nil
+    }
+
+    /// The first object in a value with these keys, all of them with an array.
+    private func object(of names: [String], in value: Int, _ steps: [RecordPath.Step]) -> Place? {
+        guard steps.count < 4, tape.tokens[value].kind == .object else { return nil }
+        let members = members(of: value)
+        let keys = members.map { key($0.key) }
+        let isOpen = tape.tokens[value].next == 0
+        if members.allSatisfy({ tape.tokens[$0.value].kind == .array }),
+            isOpen && !keys.isEmpty ? names.starts(with: keys) : Set(keys) == Set(names) && keys.count == names.count
+        {
+            return Place(value: value, steps: steps)
+        }
+        return members.lazy.compactMap { self.object(of: names, in: $0.value, steps + [.key(self.key($0.key))]) }.first
+    }
+
     private func areColumns(in object: Int, _ asked: FormHints) -> Bool {
         let members = members(of: object)
         // Where other sources have rows, there may be one, or none.
@@ -327,14 +369,16 @@ extension ShapeDetector {
         guard members.allSatisfy({ tape.tokens[$0.value].kind == kind }) else { return false }
         if kind == .array {
             let counts = members.map { children(of: $0.value).count }
-            let elements = members.map { member in
-                Set(children(of: member.value, limit: 200).map { tape.tokens[$0].kind })
+            let kinds = members.map { member in
+                let kinds = Set(children(of: member.value, limit: 200).map { tape.tokens[$0].kind })
+                return (hasObjects: kinds.contains(.object), hasArrays: kinds.contains(.array))
             }
-            // Lists of lists alone are no columns.
-            let plain = elements.count { !$0.contains(.array) }
-            return (counts[0] > 0 || takesFew) && !elements.contains { $0.contains(.object) }
-                && plain >= min(2, members.count)
-                && (isCut || Set(counts).count == 1)
+            // Rows of several lengths, and what may be their names, are no columns.
+            let areRows = zip(members, kinds).contains {
+                $1.hasArrays && Self.listNames.contains(key($0.key).lowercased())
+            }
+            return (counts[0] > 0 || takesFew) && !areRows
+                && (isCut || ColumnTurner.areColumns(kinds) && Set(counts).count == 1)
         }
         guard kind == .object else { return false }
         let columns = members.map { $0.value }
@@ -343,7 +387,10 @@ extension ShapeDetector {
         let haveValues = columns.contains { column in
             children(of: column, limit: 200).contains { tape.tokens[$0].kind != .object }
         }
-        let areFew = takesFew && (keys.isEmpty || haveValues && Self.areData(keys + keys))
+        let areFew =
+            keys.isEmpty
+            ? takesFew || !isCut && columns.allSatisfy(isEmpty)
+            : haveValues && (takesFew || keys.count == 1) && Self.areData(keys + keys)
         guard areFew || !keys.isEmpty && (isAsked || haveValues && (keys == ["0"] || Self.areData(keys))),
             !Self.areData(outer),
             Set(outer).count == outer.count

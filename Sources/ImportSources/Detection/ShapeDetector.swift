@@ -223,6 +223,8 @@ package struct ShapeDetector {
         if topLevelValues.count == 1, !isLines {
             // Where lines are records, one of scalars is a row.
             let isRow = hints.areLinesNamed && lines.begun == 1 && !children(of: first, limit: 1).isEmpty
+            // A header row without rows.
+            if hints.haveHeader, !isRow, !isEmpty(first), areScalars(first) { return root("a header row") }
             return isRow && !isArrayOfObjects(first) ? nil : elements("a top-level array")
         }
         guard areArraysOfObjects(topLevelValues) else { return nil }

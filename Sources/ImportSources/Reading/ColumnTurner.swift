@@ -6,6 +6,12 @@ struct ColumnTurner {
     private struct Column {
         let key: Range<Int>
         var next: Int
+        /// True if a value of it is an object.
+        var hasObjects = false
+        /// True if a value of it is an array.
+        var hasArrays = false
+
+        var kinds: (hasObjects: Bool, hasArrays: Bool) { (hasObjects, hasArrays) }
     }
 
     private let text: [UInt8]
@@ -20,10 +26,20 @@ struct ColumnTurner {
     private static let piece = 256 << 10
 
     /// Looks through all of the columns; nil where they are not all arrays of one length, or objects with the same keys.
-    init?(_ text: [UInt8]) {
+    ///
+    /// - Parameter areNamed: whether the document names the columns, so that one will do, whatever is in it.
+    init?(_ text: [UInt8], areNamed: Bool) {
         self.text = text
         let isSound = text.withUnsafeBufferPointer { find(in: ByteView($0)) && areAlike(ByteView($0)) }
-        guard isSound else { return nil }
+        guard isSound, areNamed || areObjects && columns.count > 1 || Self.areColumns(columns.map(\.kinds)) else {
+            return nil
+        }
+    }
+
+    /// True if arrays of one length are the columns of a table: one has nothing but scalars, or two, where others have objects.
+    static func areColumns(_ kinds: [(hasObjects: Bool, hasArrays: Bool)]) -> Bool {
+        let plain = kinds.count { !$0.hasObjects && !$0.hasArrays }
+        return kinds.count > 1 && plain >= (kinds.contains(where: \.hasObjects) ? 2 : 1)
     }
 
     private mutating func find(in json: ByteView) -> Bool {
@@ -35,7 +51,6 @@ struct ColumnTurner {
             let start = key.base - json.base
             columns.append(Column(key: start..<start + key.count, next: value.base - json.base + 1))
         }
-        guard columns.count > 1 else { return false }
         areObjects = opening == UInt8(ascii: "{")
         return areObjects || opening == UInt8(ascii: "[")
     }
@@ -50,7 +65,8 @@ struct ColumnTurner {
                 if column == 0 { first = part }
                 guard (part == nil) == (first == nil) else { return false }
                 guard let part, let first else { continue }
-                if !areObjects, part.value[0] == UInt8(ascii: "{") { return false }
+                if part.value[0] == UInt8(ascii: "{") { columns[column].hasObjects = true }
+                if part.value[0] == UInt8(ascii: "[") { columns[column].hasArrays = true }
                 if let key = part.key, let other = first.key, !key.buffer.elementsEqual(other.buffer) { return false }
             }
             guard let first else { return true }

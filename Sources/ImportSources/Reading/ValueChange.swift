@@ -18,6 +18,8 @@ package struct ValueChange {
     package static let otherKind = "other"
     /// The members that each object gets, as JSON with a comma after each.
     private let members: [UInt8]
+    /// True if the document names its columns.
+    private let areNamed: Bool
     /// The columns whose rows are not all written.
     private var columns: ColumnTurner?
 
@@ -28,6 +30,7 @@ package struct ValueChange {
         paths = [.parse, .kinds].contains(kind) ? names.compactMap { try? AttributePath($0).keys } : []
         indexKey = form.index.map(Self.key)
         kinds = form.values.map(Set.init)
+        areNamed = kind == .columns && form.names != nil
         members =
             kind == .folders
             ? stride(from: 0, to: names.count - 1, by: 2).flatMap {
@@ -67,7 +70,7 @@ package struct ValueChange {
     /// - Returns: false for columns that are not alike.
     mutating func begin(_ value: [UInt8], to output: inout [UInt8]) -> Bool {
         if kind == .columns {
-            columns = ColumnTurner(value)
+            columns = ColumnTurner(value, areNamed: areNamed)
             output.append(UInt8(ascii: "["))
             return columns != nil
         }

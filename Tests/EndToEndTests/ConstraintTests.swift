@@ -151,10 +151,6 @@ struct ConstraintTests {
 
     /// Tables whose rows cannot be distinguished, or that work a column out themselves.
     @Test(arguments: [
-        (
-            "CREATE TABLE person (id TEXT PRIMARY KEY, email TEXT, age INTEGER, name TEXT) WITHOUT ROWID",
-            "WITHOUT ROWID"
-        ),
         ("CREATE TABLE person (id TEXT, email TEXT, age INTEGER, name TEXT, RowID TEXT)", "a column named rowid"),
         ("CREATE TABLE person (id TEXT, email TEXT, age INTEGER, name TEXT AS (email))", "is computed in the store"),
     ])

@@ -95,6 +95,12 @@ public struct EntityChanges: Sendable, Hashable {
         Self.append(rowIDs, to: &insertedRanges, most: mostInserted)
     }
 
+    /// Counts objects of a table whose rows have no row ids.
+    package mutating func countWithoutRowID(inserted: Int64 = 0, updated: Int64 = 0) {
+        self.inserted += inserted
+        self.updated += updated
+    }
+
     package mutating func update(_ rowID: Int64) {
         updated += 1
         Self.append(rowID...rowID, to: &updatedRanges)

@@ -93,7 +93,7 @@ package enum InsertedRowRanges {
 
     /// Notes where tables end, in the transaction that ends a job.
     static func noteEnds(of tables: [String], job: Int64, _ database: Database) throws {
-        for name in tables where try database.hasTable(name) {
+        for name in tables where try database.hasTable(name) && StoredTable(name, database).hasRowID {
             let end =
                 try Int64.fetchOne(database, sql: "SELECT max(rowid) FROM main.\(name.quotedIdentifier)") ?? .min
             var known = Int64.min

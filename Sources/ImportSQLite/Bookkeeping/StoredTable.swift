@@ -94,6 +94,16 @@ package struct StoredTable {
         }
     }
 
+    /// Makes sure that rows have row ids, by which objects are read.
+    package func checkReadable() throws {
+        guard !hasRowID else { return }
+        throw ImportError(
+            .tableUnsuitable,
+            "the table \(name) is WITHOUT ROWID, and objects are read by their row ids",
+            advice: "Read it with SQL: importer query."
+        )
+    }
+
     /// The columns that have values of their own.
     package var ownColumns: [StoredColumn] { columns.filter { !$0.isComputed } }
 

@@ -82,7 +82,7 @@ package struct TableFingerprint {
     /// Keeps what is known of tables, in the transaction that ends their job.
     package static func record(_ tables: [String], _ database: Database) throws {
         try forget(tables, database)
-        for table in tables where try database.hasTable(table) { try record(table, database) }
+        for table in tables where try isPossible(table, database) { try record(table, database) }
     }
 
     /// True if anything can be known of a table: it is known by row ids, and a column may have their name.

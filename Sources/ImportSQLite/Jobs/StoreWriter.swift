@@ -341,6 +341,8 @@ package final class StoreWriter: BatchWriter {
                 // What was refused has no row, or protects it as a reject.
                 if retained != nil, let rowID = writer.rowID(of: effect) { retained?.add(rowID, of: index) }
                 switch effect {
+                case .inserted where !writer.hasRowID: changes[index].countWithoutRowID(inserted: 1)
+                case .updated where !writer.hasRowID: changes[index].countWithoutRowID(updated: 1)
                 case .inserted(let rowID):
                     changes[index].insert(rowID)
                     let ordinal = batch.rows[place].ordinal

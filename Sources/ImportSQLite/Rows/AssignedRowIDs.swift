@@ -15,10 +15,11 @@ enum AssignedRowIDs {
     ///
     /// - Returns: the row id that the job's new rows follow.
     static func keepLast(of table: String, _ entity: EntityDescription, _ database: Database) throws -> Int64 {
-        let name = table.quotedIdentifier
+        let (name, stored) = (table.quotedIdentifier, try StoredTable(table, database))
+        guard stored.hasRowID else { return 0 }
         let last = try Int64.fetchOne(database, sql: "SELECT max(rowid) FROM \(name)") ?? 0
         // What has no name for its row ids is referred to by something else.
-        guard let column = try StoredTable(table, database).rowIDColumn,
+        guard let column = stored.rowIDColumn,
             !entity.attributes.contains(where: { ExistingEntity.folded($0.column) == ExistingEntity.folded(column) })
         else { return last }
         let references = try Row.fetchAll(

@@ -32,11 +32,11 @@ final class RowFinder {
         let keys = identifier.enumerated().map { "\(columns[$1]) = ?\($0 + 1)" }
         // The row id in the identifier's place: a result has no more columns than a table (`SQLITE_MAX_COLUMN`).
         var results = columns
-        results[identifier[0]] = "rowid"
+        results[identifier[0]] = statements.constraints.hasRowID ? "rowid" : "NULL"
         select = try statements.connection.prepare(
             "SELECT \(results.joined(separator: ", ")) FROM \(table) WHERE \(keys.joined(separator: " AND "))"
         )
-        if StoreSchema.rowIDAttribute(of: entity) == nil, !statements.constraints.mayCollate {
+        if StoreSchema.rowIDAttribute(of: entity) == nil, statements.constraints.hasRowID, !statements.constraints.mayCollate {
             selectRow = try statements.connection.prepare(
                 "SELECT \(columns.joined(separator: ", ")) FROM \(table) WHERE rowid = ?1"
             )
@@ -61,11 +61,7 @@ final class RowFinder {
             isInOrder = try isNext(values, places)
             if isInOrder { return lastFound }
         }
-        for (place, attribute) in identifier.enumerated() {
-            let (cell, values) = key(attribute, values, places)
-            let code = values.bind(cell, to: select, at: Int32(place + 1))
-            if code != SQLITE_OK { throw statements.error(code) }
-        }
+        try bindKey(values, places, to: select, at: 1)
         guard try stepToRow(select) else { return nil }
         let rowID = sqlite3_column_int64(select, Int32(identifier[0]))
         isInOrder = rowID == lastFound &+ 1
@@ -96,6 +92,15 @@ final class RowFinder {
         }
         lastFound &+= 1
         return true
+    }
+
+    /// Binds what the record is looked up by, from a parameter on.
+    func bindKey(_ values: RowValues, _ places: [Int], to statement: OpaquePointer?, at first: Int) throws {
+        for (place, attribute) in identifier.enumerated() {
+            let (cell, values) = key(attribute, values, places)
+            let code = values.bind(cell, to: statement, at: Int32(first + place))
+            if code != SQLITE_OK { throw statements.error(code) }
+        }
     }
 
     /// What the record is looked up by: one that does not mention it is inserted with its default.

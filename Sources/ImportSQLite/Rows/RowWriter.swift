@@ -37,6 +37,8 @@ package final class RowWriter {
     private let identifier: [Int]
     /// How many attributes the identifier has.
     var identifierWidth: Int { identifier.count }
+    /// False where rows are known by their primary key alone; row ids mean nothing then.
+    var hasRowID: Bool { statements.constraints.hasRowID }
     /// Attributes that the next row leaves as they are stored.
     package var unchanged: Set<Int> = []
     /// True if the next row makes an object of one that is there for references to it alone: it has all that a new one has.
@@ -350,7 +352,11 @@ package final class RowWriter {
             let (cell, values) = newValue(of: attribute, values, absent) ?? (.null, absent)
             try bind(cell, values, to: statement, at: Int32(place + 1))
         }
-        sqlite3_bind_int64(statement, Int32(changed.count + 1), rowID)
+        if hasRowID {
+            sqlite3_bind_int64(statement, Int32(changed.count + 1), rowID)
+        } else {
+            try finder.bindKey(values, places, to: statement, at: changed.count + 1)
+        }
         if let refusal = try statements.run(statement) { return .refused(refusal) }
         return sqlite3_changes(connection) > 0 ? .updated(rowID: rowID) : .unchanged
     }
@@ -395,10 +401,12 @@ package final class RowWriter {
             let value = attribute < 0 ? defaults[index] ?? "NULL" : "?\(place + 1)"
             return (column: entity.attributes[index].column.quotedIdentifier, value: value)
         }
+        let key = hasRowID ? ["rowid"] : identifier.map { entity.attributes[$0].column.quotedIdentifier }
+        let row = key.enumerated().map { "\($1) = ?\(attributes.count + 1 + $0)" }.joined(separator: " AND ")
         let differs = sets.map { "\($0.column) COLLATE BINARY IS NOT \($0.value)" }.joined(separator: " OR ")
         return "UPDATE OR \(refusing.rawValue) \(entity.table.quotedIdentifier) SET "
             + sets.map { "\($0.column) = \($0.value)" }.joined(separator: ", ")
-            + " WHERE rowid = ?\(attributes.count + 1)" + (ifDifferent ? " AND (\(differs))" : "")
+            + " WHERE \(row)" + (ifDifferent ? " AND (\(differs))" : "")
     }
 
     /// What the current row sets an attribute of a stored object to; nil to leave it alone.

@@ -217,13 +217,14 @@ package enum StoreSchema {
     package static func extend(
         _ entity: EntityDescription,
         references: [String: String] = [:],
+        needsRowIDs: Bool = false,
         known: StoredForms,
         job: Int64,
         _ database: Database,
         store: String
     ) throws -> [AttributeDescription] {
         let table = try StoredTable(entity.table, database)
-        try checkRowIDs(of: table, store: store)
+        try checkRowIDs(of: table, areNeeded: needsRowIDs, store: store)
         let known = known.columns[ExistingEntity.folded(entity.table)] ?? [:]
         var added: [AttributeDescription] = []
         for attribute in entity.attributes {
@@ -251,9 +252,11 @@ package enum StoreSchema {
     }
 
     /// Rows are distinguished, and undone, by their row ids.
-    package static func checkRowIDs(of table: StoredTable, store: String) throws {
+    ///
+    /// - Parameter areNeeded: whether there must be some: rows without are known by their primary key alone.
+    package static func checkRowIDs(of table: StoredTable, areNeeded: Bool, store: String) throws {
         let isHidden = table.column("rowid") != nil
-        guard isHidden || !table.hasRowID else { return }
+        guard isHidden || areNeeded && !table.hasRowID else { return }
         throw ImportError(
             .tableUnsuitable,
             at: store,

@@ -9,6 +9,8 @@ import ImportModel
 package struct TableConstraints {
     /// True if the table may refuse a row that fits the model.
     let canRefuse: Bool
+    /// False for a table `WITHOUT ROWID`, whose rows are known by their primary key.
+    let hasRowID: Bool
     /// True if it may compare texts otherwise than by their bytes.
     let mayCollate: Bool
     /// The texts of all triggers that may have a say, which are all of the store's where the table has any.
@@ -46,9 +48,10 @@ package struct TableConstraints {
         let definition = try Self.definition(of: table, database)
         mayCollate = definition.contains("collate")
         let key = stored.primaryKey
+        hasRowID = stored.hasRowID
         // A unique index on anything but the identifier, or one that compares texts otherwise than by their bytes.
         canRefuse =
-            hasTriggers || definition.contains("check") || stored.columns.contains(where: \.isRequired)
+            hasTriggers || !hasRowID || definition.contains("check") || stored.columns.contains(where: \.isRequired)
             || !key.isEmpty && Set(key.folded) != Set(identifier.folded)
             || stored.indexes.contains { $0.isUnique && ($0.isPartial || !$0.isJust(identifier)) }
     }

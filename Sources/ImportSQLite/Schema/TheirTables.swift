@@ -14,6 +14,7 @@ struct TheirTables {
         for entity in model.entities
         where try database.hasTable(entity.table) && !StoreSchema.hasMade(entity.table, database) {
             let table = try StoredTable(entity.table, database)
+            if options.mirror != nil { try StoreSchema.checkRowIDs(of: table, areNeeded: true, store: store) }
             if model.isFlat, options.model != nil, !options.altersTables { try checkColumns(of: entity, table) }
             if !options.trustsTriggers { try checkTriggers(of: table) }
         }

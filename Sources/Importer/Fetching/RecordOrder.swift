@@ -32,7 +32,9 @@ struct RecordOrder: Sendable {
     /// - Throws: `ImportError` with `.usage` when the entity has no such attribute.
     init(_ sort: [RecordSort], of entity: FetchedEntity, _ database: Database) throws {
         let description = entity.description
-        let rowIDColumn = try StoredTable(description.table, database).rowIDColumn.map(ExistingEntity.folded)
+        let table = try StoredTable(description.table, database)
+        try table.checkReadable()
+        let rowIDColumn = table.rowIDColumn.map(ExistingEntity.folded)
         var reached: Set<BytewiseString> = []
         var terms: [Term] = []
         var isRowIDAscending: Bool?

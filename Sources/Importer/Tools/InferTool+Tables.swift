@@ -27,7 +27,7 @@ extension InferTool {
                 stored[name] = try StoredEntities.continued(name, database)
             }
             for table in stored.values.map(\.entity.table) {
-                try StoreSchema.checkRowIDs(of: StoredTable(table, database), store: store)
+                try StoreSchema.checkRowIDs(of: StoredTable(table, database), areNeeded: false, store: store)
             }
             let inferred = try inference.model(continuing: stored) { name in
                 guard try StoreSchema.isTaken(name, database) else { return false }

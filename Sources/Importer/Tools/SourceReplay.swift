@@ -167,6 +167,9 @@ struct SourceReplay {
         let name = table.quotedIdentifier
         let columns = try Self.columns(of: name, in: "again", database)
         let own = try Self.columns(of: name, in: "main", database)
+        guard try StoredTable(table, database).hasRowID else {
+            return check(false, "it is WITHOUT ROWID, so that its rows cannot be told apart")
+        }
         guard let rowID = ["rowid", "_rowid_", "oid"].first(where: { !columns.contains($0) }), !own.isEmpty else {
             return check(false, own.isEmpty ? "the table is gone" : "its columns hide the row ids")
         }

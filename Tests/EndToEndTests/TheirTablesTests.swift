@@ -194,7 +194,7 @@ struct TheirTablesTests {
         #expect(try content() == "1a5y")
         #expect(try StoreContent.query(store, "SELECT n IS NULL FROM t WHERE id = 2") == "1")
         for arguments in [
-            ["fetch", store, "t"], ["explain", store, "t", "2"],
+            ["fetch", store, "t"], ["explain", store, "t", "--rowid", "2"],
             [
                 "import", directory.path("."), "--include", "*.ndjson", "--into", store, "--entity", "t", "--mirror",
                 "--again",

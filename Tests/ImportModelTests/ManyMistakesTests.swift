@@ -181,7 +181,7 @@ struct ManyMistakesTests {
         "collapseWhitespace, emptyToNull, htmlEscape, htmlUnescape, lowercase, "
         + "normalizeNFC, trim, uppercase"
     private static let keys =
-        "type, optional, default, from, column, format, timeZone, wallClock, storage, bits, transform, min, max, "
+        "type, optional, default, from, column, format, timeZone, wallClock, fraction, storage, bits, transform, min, max, "
         + "minLength, maxLength, pattern, enum, generated, owner, renamingIdentifier, userInfo"
 
     // In the order of the file.

@@ -71,10 +71,11 @@ struct ShortWayTests {
     /// What is kept of a date in one of the two spellings; nil for all else.
     private static func plain(_ text: String) -> String? {
         withView(text) { view in
-            guard isUTCInstant(view), view.count == 20 || view.count == 24 && view[19] == UInt8(ascii: "."),
+            guard fraction(ofUTCInstant: view) == 3,
+                view.count == 20 || view.count == 24 && view[19] == UInt8(ascii: "."),
                 view[10] == UInt8(ascii: "T"), view[view.count - 1] == UInt8(ascii: "Z"),
                 view[view.count - 2] != UInt8(ascii: " "), let date = ParsedDate(iso8601: view),
-                let instant = Instant(seconds: date.clockSeconds, milliseconds: date.milliseconds)
+                let instant = Instant(seconds: date.clockSeconds, nanoseconds: date.nanoseconds)
             else { return nil }
             var output: [UInt8] = []
             instant.append(to: &output)

@@ -22,6 +22,7 @@ struct InferenceArguments: ParsableArguments {
         name: .customLong("type"),
         help: ArgumentHelp(
             "Type of an attribute, instead of the inferred one. May be repeated.",
+            discussion: "A date with 6 or 9 digits of a second: NAME:date(6). Default: the most that any value has.",
             valueName: "name:type"
         ),
         transform: Self.typedName
@@ -96,6 +97,8 @@ struct InferenceArguments: ParsableArguments {
     struct TypedName: Equatable {
         let name: String
         let type: AttributeType
+        /// The digits of a second, if it is a date and they are given.
+        var fraction: Int?
     }
 
     /// An attribute with the form that it is to have.
@@ -109,6 +112,7 @@ struct InferenceArguments: ParsableArguments {
         // Whose they are is known where the entities are.
         options.identifiers = identifiers.isEmpty ? [:] : ["": identifiers.flatMap { $0 }]
         options.types = Dictionary(types.map { ($0.name, $0.type) }) { $1 }
+        options.fractions = Dictionary(types.compactMap { type in type.fraction.map { (type.name, $0) } }) { $1 }
         options.storages = Dictionary(storages.map { ($0.name, $0.form) }) { $1 }
         options.client = client
         options.nested = nested
@@ -159,6 +163,10 @@ struct InferenceArguments: ParsableArguments {
     }
 
     private static func typedName(_ text: String) throws -> TypedName {
+        for digits in [3, 6, 9] where text.hasSuffix(":date(\(digits))") {
+            let (name, type) = try pair(String(text.dropLast(3)), "TYPE", AttributeType.self)
+            return TypedName(name: name, type: type, fraction: digits)
+        }
         let (name, type) = try pair(text, "TYPE", AttributeType.self)
         return TypedName(name: name, type: type)
     }

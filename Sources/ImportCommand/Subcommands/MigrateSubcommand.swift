@@ -33,7 +33,9 @@ struct MigrateSubcommand: ParsableCommand, StoreCommand {
 
     @OptionGroup var modelFile: ModelFileArguments
 
-    @Flag(help: "Drop values without an attribute in the model, links beyond the first, and orders.")
+    @Flag(
+        help: "Drop values without an attribute in the model, digits of a second, links beyond the first, and orders."
+    )
     var allowLoss = false
 
     @Flag(help: "Print the plan. Change nothing.")

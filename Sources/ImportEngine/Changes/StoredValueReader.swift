@@ -26,6 +26,7 @@ package struct StoredValueReader: Sendable {
                 formats: given.formats,
                 timeZone: given.timeZone,
                 isWallClock: given.isWallClock,
+                fraction: given.fraction,
                 storage: given.storage,
                 bits: given.bits
             )

@@ -24,7 +24,7 @@ package struct StoredValueWriter: Sendable {
                 Self.appendPlain(value, to: &output)
             case .float where Double(Float(number)) == number: Self.appendPlain(value, to: &output)
             case .date:
-                guard let text = StoredDate.text(of: .real(number), storage: attribute.storage) else { fallthrough }
+                guard let text = StoredDate.text(of: .real(number), storage: attribute.ownForm) else { fallthrough }
                 Self.appendString(text, to: &output)
             default: Self.appendEscape(.real, StoredValue.digits(number), to: &output)
             }
@@ -49,7 +49,7 @@ package struct StoredValueWriter: Sendable {
             output.append(contentsOf: attribute.flags(of: number).serialized().utf8)
             return
         case .date:
-            if let text = StoredDate.text(of: .integer(number), storage: attribute.storage) {
+            if let text = StoredDate.text(of: .integer(number), storage: attribute.ownForm) {
                 return Self.appendString(text, to: &output)
             }
         default: break
@@ -75,7 +75,7 @@ package struct StoredValueWriter: Sendable {
             }
             return
         case .date:
-            guard let date = StoredDate.text(of: .text(text), storage: attribute.storage) else { fallthrough }
+            guard let date = StoredDate.text(of: .text(text), storage: attribute.ownForm) else { fallthrough }
             Self.appendString(date, to: &output)
         default:
             Self.appendEscape(.text, text, to: &output)

@@ -187,7 +187,10 @@ extension RecordDecoder {
                     throw CoercionError(code: .wrongForm, expected: type.rawValue, found: token.kind.name)
                 }
                 // Keys that have lost digits are those of other objects.
-                let isStrict = isLossless || notes.contains(.digitsLost) && plan.identifier.contains(attribute)
+                let isStrict =
+                    isLossless
+                    || !notes.isDisjoint(with: [.digitsLost, .subMillisecondLost])
+                        && plan.identifier.contains(attribute)
                 if isStrict, let loss = notes.ledgerKinds.first(where: \.isLoss) {
                     let found = loss.found(in: token.kind, type)
                     let (path, expected) = (plan.slotPaths[slot], type.rawValue)
@@ -272,7 +275,7 @@ extension LedgerKind {
         switch self {
         case .digitsLost: "\(kind.name) with more digits than \(type == .decimal ? "double" : type.rawValue) holds"
         case .timeZoneLost: "date with an offset"
-        case .subMillisecondLost: "date with more than milliseconds"
+        case .subMillisecondLost: "date with more digits of a second"
         case .loneSurrogate: "string with a lone surrogate"
         default: kind.name
         }

@@ -118,7 +118,8 @@ extension JobOptions {
     fileprivate var hasNames: Bool { !hasSameNames(as: JobOptions()) }
 
     fileprivate func hasSameNames(as other: JobOptions) -> Bool {
-        identifiers == other.identifiers && types == other.types && storages == other.storages
+        identifiers == other.identifiers && types == other.types && fractions == other.fractions
+            && storages == other.storages
             && nullTexts == other.nullTexts && parse == other.parse && nestedOnly == other.nestedOnly
     }
 }

@@ -52,9 +52,9 @@ extension EntityInference {
         if seen.forms.contains(.decimalText) { return .decimal }
         guard seen.numbers == 0 else { return nil }
         if seen.forms.contains(.booleanText) { return .boolean }
-        // A date has milliseconds: what has more stays the text that it is.
+        // A date has nanoseconds: what has more stays the text that it is.
         let isDate = !seen.forms.isDisjoint(with: [.day, .dayAndTime, .utcInstant])
-        return isDate && seen.forms.contains(.milliseconds) ? .date : nil
+        return isDate && seen.forms.contains(.nanoseconds) ? .date : nil
     }
 
     /// True if all strings of a path are texts that the store can have.

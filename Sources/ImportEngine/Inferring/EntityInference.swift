@@ -120,7 +120,15 @@ package struct EntityInference {
         // Without objects, nothing says that there will always be a value.
         let hasNone = seen.strings > 0 && type.isNumber && seen.forms.contains(.notFinite)
         let isOptional = seen.values < objectCount || objectCount == 0 || hasNone
-        return AttributeDescription(name: name, type: type, isOptional: isOptional, from: [from])
+        // Of texts, too, which may be made dates.
+        let fraction = type == .date || type == .string && rules.isWhole(from.keys) ? seen.forms.fraction : 3
+        return AttributeDescription(
+            name: name,
+            type: type,
+            isOptional: isOptional,
+            from: [from],
+            fraction: fraction
+        )
     }
 
     /// Says which columns have other names than their keys.

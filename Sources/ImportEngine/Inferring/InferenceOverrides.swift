@@ -9,6 +9,8 @@ struct InferenceOverrides: Sendable {
     let identifier: [String]
     /// By attribute, for every entity that has it.
     let types: [String: AttributeType]
+    /// The digits of a second of dates, by attribute.
+    let fractions: [String: Int]
     /// By attribute, for every entity that has it.
     let storages: [String: StorageForm]
     /// Whose forms others have.
@@ -22,6 +24,7 @@ struct InferenceOverrides: Sendable {
         self.areKnown = areKnown
         identifier = options.hasNoIdentifier ? [] : options.identifierNames
         types = options.types
+        fractions = options.fractions
         storages = options.storages
         client = options.client
         nullTexts = NullTexts(options.nullTexts).names
@@ -97,6 +100,7 @@ struct InferenceOverrides: Sendable {
     ) throws {
         try applyTypes(to: &model, empty: empty)
         try applyStorages(to: &model, empty: empty)
+        for entity in model.entities.indices { model.entities[entity].dropFractions() }
         try checkNullTexts(model, empty: empty)
         if let client { model = model.stored(for: client) }
         // An entity that the store has an identifier for keeps it; that no other is named was made sure of before.
@@ -151,6 +155,9 @@ struct InferenceOverrides: Sendable {
                 if type != .binary { model.entities[entity].attributes[attribute].formats = [] }
                 if type == .date {
                     model.entities[entity].attributes[attribute].formats = DateFormat.written.map(\.name)
+                    if let digits = fractions[key] { model.entities[entity].attributes[attribute].fraction = digits }
+                } else {
+                    model.entities[entity].attributes[attribute].fraction = 3
                 }
                 unknown.remove(BytewiseString(key))
             }
@@ -216,6 +223,17 @@ struct InferenceOverrides: Sendable {
             let rest = names.count > most ? ", … and \(names.count - most) more" : ""
             return "\(entity.name) has: \(names.prefix(most).joined(separator: ", "))\(rest)"
         }.joined(separator: "\n")
+    }
+}
+
+extension EntityDescription {
+    /// Leaves the digits of a second to storage forms that say how many there are, and to dates.
+    fileprivate mutating func dropFractions() {
+        for (index, attribute) in attributes.enumerated() where attribute.fraction != 3 {
+            let isDate = attribute.type == .date
+            guard !isDate || (attribute.storage ?? .iso8601).withFraction(attribute.fraction) == nil else { continue }
+            attributes[index].fraction = 3
+        }
     }
 }
 

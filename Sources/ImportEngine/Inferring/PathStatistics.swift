@@ -211,7 +211,7 @@ package struct PathStatistics: Sendable {
         case .text:
             forms = []
             countString(bytes, hasEscapes: extended.token.hasEscapes)
-        case .date: countForms([.utcInstant, .dayAndTime])
+        case .date: countForms([.utcInstant, .dayAndTime, .milliseconds, .microseconds, .nanoseconds])
         case .uuid: countForms(.lowercaseUUID)
         case .data: countForms(.data)
         case .uuidData: countForms([.lowercaseUUID, .data])

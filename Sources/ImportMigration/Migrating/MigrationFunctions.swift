@@ -52,15 +52,16 @@ enum MigrationFunctions {
     /// Gives a connection the functions that a map's expressions use.
     static func add(_ map: MigrationMapping, to database: Database) throws {
         for (before, after) in conversions(map) {
-            let convert = ValueConversion(old: before, new: after).converter()
-            try MigrationFunction.add(conversion(before, after), argumentCount: 1, to: database) { values in
+            let conversion = ValueConversion(old: before, new: after)
+            let (convert, survive) = (conversion.converter(cutting: true), conversion.converter())
+            try MigrationFunction.add(Self.conversion(before, after), argumentCount: 1, to: database) { values in
                 guard let value = convert(values[0]) else {
                     throw ModelMigration.refusal("a value of \(before.name) cannot be converted to the new type")
                 }
                 return value
             }
             try MigrationFunction.add(survival(before, after), argumentCount: 1, to: database) { values in
-                (convert(values[0]) != nil).databaseValue
+                (survive(values[0]) != nil).databaseValue
             }
         }
         for target in map.targets {

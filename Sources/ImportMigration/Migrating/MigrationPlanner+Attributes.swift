@@ -83,14 +83,22 @@ extension MigrationPlanner {
         let text =
             if before.type != attribute.type {
                 "is \(attribute.type.rawValue) instead of \(before.type.rawValue)"
+            } else if before.storage == attribute.storage, before.fraction != attribute.fraction {
+                "has \(attribute.fraction) digits of a second instead of \(before.fraction)"
             } else {
                 isOtherType ? "is stored in another way" : "has other rules for its values"
             }
         var obstacle: ModelMigration.Obstacle?
-        // Writing a value finds out whether it survives, but not whether it keeps to rules.
-        if conversion.needsCheck, isFirst || conversion.hasOtherRules {
-            let reason = isOtherType ? "their values cannot be converted" : "their values break the new rules"
-            obstacle = try self.obstacle(pairs, reason) { pair in
+        // Digits that are cut are allowed, but not where two objects may become one.
+        let isKey = pairs.contains { new.hierarchy.identifier(of: $0.new).contains(attribute.name) }
+        let isLoss = conversion.cutsDigits && !conversion.hasOtherRules && !isKey
+        // Writing a value finds out whether it survives, but not whether it keeps to rules, or digits.
+        if conversion.needsCheck, isFirst || conversion.hasOtherRules || conversion.cutsDigits {
+            let reason =
+                isLoss
+                ? "their digits would be lost"
+                : isOtherType ? "their values cannot be converted" : "their values break the new rules"
+            obstacle = try self.obstacle(pairs, reason, isLoss: isLoss) { pair in
                 guard let own = map.match.attribute(attribute.name, of: pair.new, in: pair.old) else { return "0" }
                 let column = map.column(own.column, of: old.table(of: pair.old), "o").sql
                 return MigrationFunctions.isLost(column, own, attribute)

@@ -34,6 +34,11 @@ struct ValueConversion: Sendable {
     /// True if the new description has rules that the old one has not.
     var hasOtherRules: Bool { new.validation != old.validation && !new.validation.isEmpty }
 
+    /// True if dates get fewer digits of a second, which is a loss that may be allowed.
+    var cutsDigits: Bool {
+        old.type == .date && new.type == .date && new.ownForm?.fraction ?? 3 < old.ownForm?.fraction ?? 3
+    }
+
     var way: Way {
         if old.ownForm != nil || new.ownForm != nil {
             return old.type == new.type && old.ownForm == new.ownForm ? .same : .each
@@ -59,7 +64,10 @@ struct ValueConversion: Sendable {
     }
 
     /// Says what a stored value becomes; nil where it does not survive.
-    func converter() -> (DatabaseValue) -> DatabaseValue? {
+    ///
+    /// - Parameter cutting: true if dates survive that lose digits of a second.
+    func converter(cutting: Bool = false) -> (DatabaseValue) -> DatabaseValue? {
+        let isCut = cutting && cutsDigits
         var (old, new) = (old, new)
         // The same bytes, whatever texts stand for them.
         if old.type == .binary, new.type == .binary { (old.formats, new.formats) = ([], []) }
@@ -71,6 +79,7 @@ struct ValueConversion: Sendable {
             guard !value.isNull else { return value }
             guard let result = try? after.coerce(old.json(of: CoercedJSON(value))) else { return nil }
             if way == .same { return value }
+            if isCut { return result.value.databaseValue }
             guard let again = try? before.coerce(new.json(of: result.value)), again.value.databaseValue == value else {
                 return nil
             }
@@ -81,6 +90,7 @@ struct ValueConversion: Sendable {
     /// The same without rules, which stored values may break.
     private static func plain(_ attribute: AttributeDescription) -> AttributeDescription {
         var plain = AttributeDescription(name: attribute.name, type: attribute.type, isOptional: true)
+        plain.fraction = attribute.fraction
         plain.storage = attribute.storage
         plain.bits = attribute.bits
         if attribute.type == .binary { plain.formats = attribute.formats }

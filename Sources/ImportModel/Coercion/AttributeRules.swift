@@ -8,7 +8,8 @@ final class AttributeRules: Sendable {
     /// True if the attribute needs more than its type.
     static func areNeeded(by attribute: AttributeDescription) -> Bool {
         attribute.type == .bitfield || !attribute.formats.isEmpty || attribute.timeZone != nil || attribute.isWallClock
-            || attribute.ownForm != nil || !attribute.transformers.isEmpty || !attribute.validation.isEmpty
+            || attribute.ownForm != nil || attribute.fraction != 3 || !attribute.transformers.isEmpty
+            || !attribute.validation.isEmpty
     }
 
     /// Makes the rules ready, and notes what is wrong with the description; rules that are wrong are left out.

@@ -109,9 +109,12 @@ struct TypedCoercion: Sendable {
         _ attribute: AttributeDescription,
         _ mistakes: inout [AttributeMistake]
     ) -> DateCoercion? {
-        if attribute.formats.isEmpty, attribute.timeZone == nil, !attribute.isWallClock, attribute.ownForm == nil {
+        if attribute.formats.isEmpty, attribute.timeZone == nil, !attribute.isWallClock, attribute.ownForm == nil,
+            attribute.fraction == 3
+        {
             return nil
         }
+        if let mistake = mistake(inFractionOf: attribute) { mistakes.append(mistake) }
         var formats: [DateFormat] = []
         for (index, name) in attribute.formats.enumerated() {
             do throws(DateFormatError) {
@@ -125,12 +128,24 @@ struct TypedCoercion: Sendable {
                 formats: formats,
                 timeZone: attribute.timeZone,
                 isWallClock: attribute.isWallClock,
-                storage: attribute.storage ?? .iso8601
+                storage: attribute.ownForm ?? .iso8601
             )
         } catch {
             mistakes.append(AttributeMistake(key: .timeZone, message: "\(error)"))
             return nil
         }
+    }
+
+    private static func mistake(inFractionOf attribute: AttributeDescription) -> AttributeMistake? {
+        guard [3, 6, 9].contains(attribute.fraction) else {
+            return AttributeMistake(key: .fraction, message: "must be 3, 6 or 9")
+        }
+        let form = attribute.storage ?? .iso8601
+        guard form.withFraction(attribute.fraction) == nil else { return nil }
+        let message =
+            form.isPattern
+            ? "the storage says how many digits there are" : "the storage \(form.rawValue) has 3 digits of a second"
+        return AttributeMistake(key: .fraction, message: message, other: .storage)
     }
 
     private static func takesJSON(_ formats: [String], _ mistakes: inout [AttributeMistake]) -> Bool {

@@ -2,14 +2,16 @@
 struct ClockTime {
     /// Seconds from midnight, at most 86,400.
     let seconds: Int
-    /// The first three digits of the fraction.
-    let milliseconds: Int
+    /// Nanoseconds: the first nine digits of the fraction.
+    let nanoseconds: Int
     /// The offset just past it.
     let end: Int
     /// True if it is the second 60.
     let isLeapSecond: Bool
-    /// True if a digit after the third of the fraction is not zero.
-    let hasMoreThanMilliseconds: Bool
+    /// True if a digit after the ninth of the fraction is not zero.
+    let hasMoreThanNanoseconds: Bool
+    /// How many digits the fraction is written with.
+    let digits: Int
     /// True if it is written with colons, and neither 24:00 nor a leap second.
     let isPlain: Bool
 
@@ -21,7 +23,8 @@ struct ClockTime {
         guard let minute = text.number(at: cursor, digits: 2), minute < 60 else { return nil }
         cursor += 2
         var second = 0
-        var milliseconds = 0
+        var nanoseconds = 0
+        var digits = 0
         var hasMore = false
         let secondStart = isExtended ? cursor + 1 : cursor
         if isExtended ? text.has(UInt8(ascii: ":"), at: cursor) : text.number(at: cursor, digits: 2) != nil {
@@ -32,25 +35,27 @@ struct ClockTime {
                 let first = cursor + 1
                 cursor = first
                 while let digit = text.number(at: cursor, digits: 1) {
-                    switch cursor - first {
-                    case 0: milliseconds += digit * 100
-                    case 1: milliseconds += digit * 10
-                    case 2: milliseconds += digit
-                    default: hasMore = hasMore || digit != 0
+                    if cursor - first < 9 {
+                        nanoseconds = nanoseconds &* 10 &+ digit
+                    } else {
+                        hasMore = hasMore || digit != 0
                     }
                     cursor += 1
                 }
-                guard cursor > first else { return nil }
+                digits = cursor - first
+                guard digits > 0 else { return nil }
+                nanoseconds *= ParsedDate.unit(ofDigits: digits)
             }
         }
         if hour == 24 {
-            guard minute == 0, second == 0, milliseconds == 0, !hasMore else { return nil }
+            guard minute == 0, second == 0, nanoseconds == 0, !hasMore else { return nil }
         }
         seconds = hour * 3_600 + minute * 60 + second
-        self.milliseconds = milliseconds
+        self.nanoseconds = nanoseconds
+        self.digits = digits
         end = cursor
         isLeapSecond = second == 60
-        hasMoreThanMilliseconds = hasMore
+        hasMoreThanNanoseconds = hasMore
         isPlain = isExtended && hour < 24 && second < 60
     }
 }

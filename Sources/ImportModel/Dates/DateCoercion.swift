@@ -12,6 +12,10 @@ package struct DateCoercion: Sendable {
     private let isWallClock: Bool
     private let storage: StorageForm
     private let layout: DateLayout?
+    /// The digits of a second that are kept.
+    private let digits: Int
+    /// True if dates are kept in ISO 8601, so that a text may be kept as it is.
+    private let keepsTexts: Bool
     /// True if ISO 8601 is the first format: by far the commonest, it gets a way of its own.
     private let beginsWithISO8601: Bool
 
@@ -50,6 +54,8 @@ package struct DateCoercion: Sendable {
         isWallClock = false
         storage = .iso8601
         layout = nil
+        digits = 3
+        keepsTexts = true
         if case .iso8601 = format { beginsWithISO8601 = true } else { beginsWithISO8601 = false }
     }
 
@@ -95,12 +101,14 @@ package struct DateCoercion: Sendable {
         self.isWallClock = isWallClock
         self.storage = storage
         layout = DateLayout(storage)
+        digits = storage.fraction
+        keepsTexts = [.iso8601, .isoMicrosecondsZ, .isoNanosecondsZ].contains(storage)
         beginsWithISO8601 = formats.first ?? .iso8601 == .iso8601
     }
 
     /// Turns a value into a date, and says what that changed.
     ///
-    /// `kindChanged` is noted for a string that holds the number of `unix` and its like: the other formats are of one JSON kind. `digitsLost` is noted for milliseconds or times that the storage does not hold, `respelled` for a
+    /// `kindChanged` is noted for a string that holds the number of `unix` and its like: the other formats are of one JSON kind. `digitsLost` is noted for milliseconds or times that the storage does not hold, `subMillisecondLost` for finer digits, `respelled` for a
     /// text that is not the one that is kept.
     ///
     /// - Parameters:
@@ -144,8 +152,9 @@ package struct DateCoercion: Sendable {
         }
         if beginsWithISO8601, let date = ParsedDate(iso8601: trimmed), let instant = instant(date) {
             notes.formUnion(added.union(self.notes(on: date)))
-            if !date.isCanonical { notes.formUnion(respelled) }
-            return value(instant, verbatim: date.isCanonical ? trimmed : nil, scratch: &scratch, notes: &notes)
+            let isCanonical = date.canonicalDigits == digits
+            if !isCanonical { notes.formUnion(respelled) }
+            return value(instant, verbatim: isCanonical ? trimmed : nil, scratch: &scratch, notes: &notes)
         }
         return try finish(
             read(trimmed, .string),
@@ -194,7 +203,7 @@ package struct DateCoercion: Sendable {
                 case .some(let instant):
                     var notes = notes(on: date)
                     if kind == .string, Self.takes(format, .number) { notes.insert(.kindChanged) }
-                    return .instant(instant, notes, isCanonical: date.isCanonical)
+                    return .instant(instant, notes, isCanonical: date.canonicalDigits == digits)
                 case nil: if !date.isLeapSecond { code = .outOfRange }
                 }
             case .minimumDate: return .minimumDate
@@ -249,21 +258,21 @@ package struct DateCoercion: Sendable {
             seconds -= rules.zone.offset(atLocal: date.isLeapSecond ? seconds - 1 : seconds)
         }
         if date.isLeapSecond, seconds % 86_400 != 0 { return nil }
-        return Instant(seconds: isWallClock ? date.clockSeconds : seconds, milliseconds: date.milliseconds)
+        return Instant(seconds: isWallClock ? date.clockSeconds : seconds, nanoseconds: date.nanoseconds)
     }
 
     @inline(__always)
     private func notes(on date: ParsedDate) -> CoercionNotes {
         var notes: CoercionNotes = []
         if let offset = date.offset, offset != 0 || date.hasZoneName { notes.insert(.timeZoneLost) }
-        if date.hasMoreThanMilliseconds { notes.insert(.subMillisecondLost) }
+        if date.hasMoreThanNanoseconds || date.fraction > digits { notes.insert(.subMillisecondLost) }
         if date.isLeapSecond { notes.insert(.leapSecond) }
         return notes
     }
 
     /// What is noted where the text that is kept is not the one that was written; other forms are asked for.
     @inline(__always)
-    private var respelled: CoercionNotes { storage == .iso8601 ? .respelled : [] }
+    private var respelled: CoercionNotes { keepsTexts ? .respelled : [] }
 
     /// The value for the store.
     @inline(__always)
@@ -298,6 +307,7 @@ package struct DateCoercion: Sendable {
         scratch: inout [UInt8],
         notes: inout CoercionNotes
     ) -> CoercedValue {
+        if keepsTexts, let verbatim { return .verbatim(verbatim) }
         let start = scratch.count
         if let layout {
             if layout.loses(instant) { notes.insert(.digitsLost) }
@@ -322,7 +332,6 @@ package struct DateCoercion: Sendable {
         case .julianDay:
             return .real(StoredDate.julianDay(instant.unixMilliseconds))
         default:
-            if let verbatim { return .verbatim(verbatim) }
             instant.append(to: &scratch)
             return .scratch(start..<scratch.count)
         }

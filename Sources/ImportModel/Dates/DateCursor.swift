@@ -79,20 +79,15 @@ struct DateCursor {
 
     /// Passes over the digits of a fraction of a second, at least one.
     ///
-    /// - Returns: the milliseconds, and whether a digit after them is not zero; nil if there are no digits.
-    mutating func takeFraction(atMost most: Int) -> (milliseconds: Int, hasMore: Bool)? {
-        var milliseconds = 0
+    /// - Returns: the nanoseconds, and whether a digit after them is not zero; nil if there are no digits.
+    mutating func takeFraction(atMost most: Int) -> (nanoseconds: Int, hasMore: Bool)? {
+        var nanoseconds = 0
         var hasMore = false
         let start = index
         while index &- start < most, let digit = takeNumber(1...1) {
-            switch index &- start {
-            case 1: milliseconds += digit * 100
-            case 2: milliseconds += digit * 10
-            case 3: milliseconds += digit
-            default: hasMore = hasMore || digit != 0
-            }
+            if index &- start <= 9 { nanoseconds = nanoseconds &* 10 &+ digit } else { hasMore = hasMore || digit != 0 }
         }
-        return index > start ? (milliseconds, hasMore) : nil
+        return index > start ? (nanoseconds * ParsedDate.unit(ofDigits: index &- start), hasMore) : nil
     }
 
     /// Passes over `±hhmm`, with a colon between if that is allowed or asked for; gives seconds.

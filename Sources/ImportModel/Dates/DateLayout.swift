@@ -8,7 +8,7 @@ struct DateLayout: Hashable {
 
     /// Between day and time; nil for a day alone.
     private let separator: UInt8?
-    /// Of the fraction of a second: 0, 3 or 6.
+    /// Of the fraction of a second: 0, 3, 6 or 9.
     private let digits: Int
     private let zone: Zone
 
@@ -38,29 +38,24 @@ struct DateLayout: Hashable {
 
     func append(_ instant: Instant, to output: inout [UInt8]) {
         let start = output.count
-        instant.append(to: &output)
+        instant.append(to: &output, digits: digits)
         guard let separator else { return output.removeLast(output.count - start - 10) }
         output[start + 10] = separator
-        output.removeLast(output.count - start - (digits == 0 ? 19 : 23))
-        if digits == 6 { output += "000".utf8 }
+        if digits == 0 { output.removeLast(5) } else if zone != .utc { output.removeLast() }
         switch zone {
         case .none: break
-        case .utc: output.append(UInt8(ascii: "Z"))
+        case .utc: if digits == 0 { output.append(UInt8(ascii: "Z")) }
         case .offset: output += "+00:00".utf8
         }
     }
 
-    /// Milliseconds since 1970-01-01T00:00:00Z of a text in any of these layouts.
-    static func milliseconds(of text: String) -> Int64? {
+    /// The instant of a text in any of these layouts.
+    static func instant(of text: String) -> Instant? {
         Array(text.utf8).withUnsafeBufferPointer { buffer in
             guard StorageForm(ofDate: buffer) != nil, let date = ParsedDate(iso8601: ByteView(buffer)) else {
                 return nil
             }
-            let instant = Instant(
-                seconds: date.clockSeconds - (date.offset ?? 0),
-                milliseconds: date.milliseconds
-            )
-            return instant?.unixMilliseconds
+            return Instant(seconds: date.clockSeconds - (date.offset ?? 0), nanoseconds: date.nanoseconds)
         }
     }
 
@@ -75,6 +70,11 @@ struct DateLayout: Hashable {
         }
         return forms
     }()
+
+    /// The form with this layout, or with fewer digits; nil where there is none.
+    fileprivate var form: StorageForm? {
+        Self.forms[self] ?? (digits == 9 ? Self.forms[DateLayout(separator: separator, digits: 6, zone: zone)] : nil)
+    }
 
     /// The layout that a text has; nil where it is in none of them.
     fileprivate init?(_ text: UnsafeBufferPointer<UInt8>) {
@@ -107,14 +107,14 @@ struct DateLayout: Hashable {
             zone = .offset
         default: return nil
         }
-        self.init(separator: text[10], digits: digits == 0 ? 0 : digits <= 3 ? 3 : 6, zone: zone)
+        self.init(separator: text[10], digits: digits == 0 ? 0 : digits <= 3 ? 3 : digits <= 6 ? 6 : 9, zone: zone)
     }
 }
 
 extension StorageForm {
     /// The form of a date's text; nil where it has none of them.
     package init?(ofDate text: UnsafeBufferPointer<UInt8>) {
-        guard let layout = DateLayout(text), let form = DateLayout.forms[layout] else { return nil }
+        guard let layout = DateLayout(text), let form = layout.form else { return nil }
         self = form
     }
 }

@@ -39,7 +39,7 @@ enum DateReading {
             _ = JSONUnescaper.append(text, to: &plain)
             self = plain.withUnsafeBufferPointer { buffer in
                 var date = ParsedDate(iso8601: ByteView(buffer))
-                date?.isCanonical = false
+                date?.canonicalDigits = 0
                 return DateReading(date)
             }
         }

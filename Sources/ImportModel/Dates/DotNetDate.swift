@@ -31,7 +31,7 @@ package enum DotNetDate {
         return .date(
             ParsedDate(
                 clockSeconds: instant.seconds + offset,
-                milliseconds: instant.milliseconds,
+                nanoseconds: instant.nanoseconds,
                 offset: offset
             )
         )

@@ -21,9 +21,8 @@ extension ParsedDate {
         guard fields[3] < 24, fields[4] < 60, fields[5] < 60 else { return nil }
         self.init(
             clockSeconds: days * 86_400 + fields[3] * 3_600 + fields[4] * 60 + fields[5],
-            milliseconds: fields[6] / 1_000_000
+            nanoseconds: fields[6]
         )
-        hasMoreThanMilliseconds = fields[6] % 1_000_000 != 0
     }
 
     /// Reads what PHP makes of a `DateTime`, `{"date": …, "timezone_type": …, "timezone": …}`; nil if it is anything else.
@@ -43,7 +42,7 @@ extension ParsedDate {
         guard offset == nil else { return nil }
         offset = zone.offset(atLocal: clockSeconds)
         hasZoneName = type.bytes.buffer.elementsEqual("3".utf8) && name != Array("UTC".utf8)
-        isCanonical = false
+        canonicalDigits = 0
     }
 }
 

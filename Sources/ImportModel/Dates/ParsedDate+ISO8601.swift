@@ -14,16 +14,18 @@ extension ParsedDate {
         guard hasSeparator || !day.isExtended && text.number(at: day.end, digits: 6) != nil else { return nil }
         guard let time = ClockTime(text, from: day.end + (hasSeparator ? 1 : 0)) else { return nil }
         clockSeconds += time.seconds
-        milliseconds = time.milliseconds
-        hasMoreThanMilliseconds = time.hasMoreThanMilliseconds
+        nanoseconds = time.nanoseconds
+        hasMoreThanNanoseconds = time.hasMoreThanNanoseconds
         isLeapSecond = time.isLeapSecond
         guard time.end < text.count else { return }
         guard let zone = Self.zone(text, from: time.end) else { return nil }
         offset = zone
         hasZoneName = text[text.count - 1] == UInt8(ascii: "]") && !text.buffer.suffix(5).elementsEqual("[UTC]".utf8)
-        isCanonical =
-            text.count == 24 && day.isExtended && text[10] == UInt8(ascii: "T") && text[19] == UInt8(ascii: ".")
-            && text[23] == UInt8(ascii: "Z") && time.isPlain
+        if text.count == 21 + time.digits, day.isExtended, text[10] == UInt8(ascii: "T"),
+            text[19] == UInt8(ascii: "."), text[text.count - 1] == UInt8(ascii: "Z"), time.isPlain
+        {
+            canonicalDigits = time.digits
+        }
     }
 
     /// The offset of the zone that ends a date, in seconds.
@@ -62,11 +64,13 @@ extension ParsedDate {
     }
 }
 
-/// True if `text` is an instant in UTC, however ISO 8601 or programs write it, with at most milliseconds, which is not a leap second.
-package func isUTCInstant(_ text: ByteView) -> Bool {
-    guard text.count > 10, let date = ParsedDate(iso8601: text) else { return false }
+/// The digits of a second that a `date` needs for `text`, 3, 6 or 9, if it is an instant in UTC, however ISO 8601 or programs write
+/// it, with at most nanoseconds, which is not a leap second; nil for other texts.
+func fraction(ofUTCInstant text: ByteView) -> Int? {
+    guard text.count > 10, let date = ParsedDate(iso8601: text) else { return nil }
     // The name of another zone would be lost.
-    return date.offset == 0 && !date.hasMoreThanMilliseconds && !date.isLeapSecond && !date.hasZoneName
+    let isKept = date.offset == 0 && !date.hasMoreThanNanoseconds && !date.isLeapSecond && !date.hasZoneName
+    return isKept ? date.fraction : nil
 }
 
 extension DateFormat {

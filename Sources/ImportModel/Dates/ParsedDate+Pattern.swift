@@ -20,12 +20,12 @@ extension ParsedDate {
             guard hour >= 1, hour <= 12 else { return nil }
             hour = hour % 12 + (isAfternoon ? 12 : 0)
         } else if hour >= 24 {
-            let isMidnight = parts.minute == 0 && parts.second == 0 && parts.milliseconds == 0 && !parts.hasMore
+            let isMidnight = parts.minute == 0 && parts.second == 0 && parts.nanoseconds == 0 && !parts.hasMore
             guard hour == 24, isMidnight else { return nil }
         }
         clockSeconds = days * 86_400 + hour * 3_600 + parts.minute * 60 + parts.second
-        milliseconds = parts.milliseconds
-        hasMoreThanMilliseconds = parts.hasMore
+        nanoseconds = parts.nanoseconds
+        hasMoreThanNanoseconds = parts.hasMore
         offset = parts.offset
         isLeapSecond = parts.second == 60
     }
@@ -41,7 +41,7 @@ private struct ParsedDateFields {
     var isAfternoon: Bool?
     var minute = 0
     var second = 0
-    var milliseconds = 0
+    var nanoseconds = 0
     var hasMore = false
     var offset: Int?
 
@@ -62,7 +62,7 @@ private struct ParsedDateFields {
             guard let fraction = cursor.takeFraction(atMost: digits == 0 ? .max : Int(digits)),
                 digits == 0 || cursor.index - start == Int(digits)
             else { return false }
-            (milliseconds, hasMore) = fraction
+            (nanoseconds, hasMore) = fraction
             return true
         case .monthName(let isFull):
             guard let value = cursor.takeMonth(isFull: isFull) else { return false }

@@ -2,13 +2,14 @@
 package enum StoredDate {
     /// Milliseconds since 1970-01-01T00:00:00Z; nil for what is no date of this storage.
     ///
+    /// What is less than a millisecond is cut off.
     /// Those of a `referenceDate` are the nearest, where a program has written more digits.
     package static func milliseconds(of stored: CoercedJSON, storage: StorageForm?) -> Int64? {
         switch (stored, storage ?? .iso8601) {
         case (.text(let text), .iso8601):
             return Array(text.utf8).withUnsafeBufferPointer { buffer in
-                guard let date = ParsedDate(iso8601: ByteView(buffer)), date.isCanonical else { return nil }
-                return Instant(seconds: date.clockSeconds, milliseconds: date.milliseconds)?.unixMilliseconds
+                guard let date = ParsedDate(iso8601: ByteView(buffer)), date.canonicalDigits == 3 else { return nil }
+                return Instant(seconds: date.clockSeconds, nanoseconds: date.nanoseconds)?.unixMilliseconds
             }
         case (.text(let text), .sqlite):
             var bytes = Array(text.utf8)
@@ -29,7 +30,7 @@ package enum StoredDate {
             // As SQLite does (<https://www.sqlite.org/lang_datefunc.html>).
             return day >= 0 && day < 5_373_484.5 ? Int64(day * 86_400_000 + 0.5) - julianMilliseconds : nil
         case (.text(let text), let form) where form.isPattern:
-            return DateLayout.milliseconds(of: text)
+            return DateLayout.instant(of: text)?.unixMilliseconds
         case (.integer(let milliseconds), .unixMilliseconds):
             return milliseconds
         case (.integer(let seconds), .unix):
@@ -53,13 +54,34 @@ package enum StoredDate {
 
     static func julianDay(_ milliseconds: Int64) -> Double { Double(milliseconds + julianMilliseconds) / 86_400_000 }
 
-    /// The instant as `YYYY-MM-DDTHH:MM:SS.SSSZ`, of a value which that gives back; nil for others.
+    /// The instant as `YYYY-MM-DDTHH:MM:SS.SSSZ`, with the digits that the storage has, of a value which that gives back; nil for
+    /// others.
     package static func text(of stored: CoercedJSON, storage: StorageForm?) -> String? {
-        var text: [UInt8] = []
-        guard let milliseconds = milliseconds(of: stored, storage: storage), appendISO8601(milliseconds, to: &text),
-            isKept(stored, milliseconds, storage)
+        guard let milliseconds = milliseconds(of: stored, storage: storage), isKept(stored, milliseconds, storage)
         else { return nil }
+        return iso8601(stored, storage: storage)
+    }
+
+    /// The instant as `YYYY-MM-DDTHH:MM:SS.SSSZ`, with the digits that the storage has; nil for what is no date of this storage, and
+    /// outside of the years 1 to 9999.
+    package static func iso8601(_ stored: CoercedJSON, storage: StorageForm?) -> String? {
+        guard let milliseconds = milliseconds(of: stored, storage: storage),
+            let instant = exact(stored, storage) ?? Instant(unixMilliseconds: milliseconds)
+        else { return nil }
+        var text: [UInt8] = []
+        instant.append(to: &text, digits: storage?.fraction ?? 3)
         return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The nanoseconds of a date after its milliseconds.
+    package static func nanoseconds(of stored: CoercedJSON, storage: StorageForm?) -> Int {
+        exact(stored, storage).map { $0.nanoseconds % 1_000_000 } ?? 0
+    }
+
+    /// The instant of a text that may have more than milliseconds; nil for others.
+    private static func exact(_ stored: CoercedJSON, _ storage: StorageForm?) -> Instant? {
+        guard case .text(let text) = stored, let storage, storage.fraction > 3 else { return nil }
+        return DateLayout.instant(of: text)
     }
 
     /// True if the store has an instant as an import writes it; other programs may have written more digits.
@@ -71,7 +93,7 @@ package enum StoredDate {
         default: break
         }
         guard let layout = storage.flatMap(DateLayout.init) else { return true }
-        guard case .text(let text) = stored, let instant = Instant(unixMilliseconds: milliseconds) else { return false }
+        guard case .text(let text) = stored, let instant = DateLayout.instant(of: text) else { return false }
         var written: [UInt8] = []
         layout.append(instant, to: &written)
         return written.elementsEqual(text.utf8)

@@ -175,6 +175,7 @@ package struct ModelLayout: Sendable {
             type: attribute.type,
             isOptional: true,
             from: [],
+            fraction: attribute.fraction,
             storage: attribute.storage
         )
         return TableDescription.Column(name: name, role: role, attribute: own)

@@ -25,6 +25,10 @@ public struct AttributeDescription: Sendable, Hashable {
     public var timeZone: String?
     /// True if a date is stored as the writer's local time instead of the instant.
     public var isWallClock: Bool
+    /// The digits of a second that a date has: 3, 6 or 9, all of which are written.
+    ///
+    /// More than 3 are for the storage forms `iso8601` and `sqlite`; other forms have as many as they have.
+    public var fraction: Int
     /// The storage form of a date, a UUID or a decimal; nil for the standard form, which is `iso8601` or `text`, or that of a
     /// ``StoreClient``.
     public var storage: StorageForm?
@@ -63,6 +67,7 @@ public struct AttributeDescription: Sendable, Hashable {
         formats: [String] = [],
         timeZone: String? = nil,
         isWallClock: Bool = false,
+        fraction: Int = 3,
         storage: StorageForm? = nil,
         bits: [Bit] = [],
         transformers: [String] = [],
@@ -81,6 +86,7 @@ public struct AttributeDescription: Sendable, Hashable {
         self.formats = formats
         self.timeZone = timeZone
         self.isWallClock = isWallClock
+        self.fraction = fraction
         self.storage = storage
         self.bits = bits
         self.transformers = transformers

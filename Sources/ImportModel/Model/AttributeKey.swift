@@ -10,6 +10,7 @@ enum AttributeKey: String, CaseIterable {
     case format
     case timeZone
     case wallClock
+    case fraction
     case storage
     case bits
     case transform
@@ -29,7 +30,7 @@ enum AttributeKey: String, CaseIterable {
         switch self {
         case .type, .optional, .default, .from, .column, .owner, .renamingIdentifier, .userInfo: AttributeType.allCases
         case .format: [.date, .binary, .string]
-        case .timeZone, .wallClock: [.date]
+        case .timeZone, .wallClock, .fraction: [.date]
         case .storage: AttributeType.allCases.filter { !$0.storageForms.isEmpty }
         case .bits: [.bitfield]
         case .transform, .enum: AttributeType.allCases.filter { $0 != .json && $0 != .bitfield }
@@ -51,6 +52,7 @@ enum AttributeKey: String, CaseIterable {
         case .format: "The formats of a date, tried in order, or that of a binary or a string."
         case .timeZone: "How a date without a zone is read, as a name of the time zone database."
         case .wallClock: "Whether a date keeps the writer's local time instead of the instant."
+        case .fraction: "The digits of a second that a date has: 3, 6 or 9."
         case .storage: "How a date, a UUID or a decimal is stored."
         case .bits: "The flags of a bitfield by name, each with its bit; dots denote nested objects."
         case .transform: "The value transformers that a string goes through before it is coerced, in order."

@@ -1,8 +1,9 @@
 /// The form in which values of a date, a UUID or a decimal are stored.
 public enum StorageForm: String, Sendable, Hashable, Codable, CaseIterable {
-    /// A date as TEXT: `YYYY-MM-DDTHH:MM:SS.SSSZ`.
+    /// A date as TEXT: `YYYY-MM-DDTHH:MM:SS.SSSZ`, with as many digits of a second as the attribute's `fraction` says.
     case iso8601
-    /// A date as TEXT, `YYYY-MM-DD HH:MM:SS.SSS` in UTC, as SQLite's functions, GRDB and Django write and compare it.
+    /// A date as TEXT, `YYYY-MM-DD HH:MM:SS.SSS` in UTC, as SQLite's functions, GRDB and Django write and compare it; also with more
+    /// digits.
     case sqlite
     /// A date as INTEGER: whole seconds since 1970-01-01T00:00:00Z, milliseconds cut off.
     case unix
@@ -18,8 +19,10 @@ public enum StorageForm: String, Sendable, Hashable, Codable, CaseIterable {
     case day = "yyyy-MM-dd"
     /// A date as TEXT in UTC, as the pattern says: so are those that follow.
     case blankSeconds = "yyyy-MM-dd HH:mm:ss"
-    /// A date as TEXT with microseconds, the last three digits 0, as Django and Rails write it: so are all with `Microseconds`.
+    /// A date as TEXT with microseconds, as Django and Rails write it: so are all with `Microseconds`.
     case blankMicroseconds = "yyyy-MM-dd HH:mm:ss.SSSSSS"
+    /// A date as TEXT with nanoseconds.
+    case blankNanoseconds = "yyyy-MM-dd HH:mm:ss.SSSSSSSSS"
     /// See ``blankSeconds``.
     case blankSecondsZ = "yyyy-MM-dd HH:mm:ss'Z'"
     /// See ``blankSeconds``.
@@ -42,6 +45,8 @@ public enum StorageForm: String, Sendable, Hashable, Codable, CaseIterable {
     case isoSecondsZ = "yyyy-MM-dd'T'HH:mm:ss'Z'"
     /// See ``blankMicroseconds``.
     case isoMicrosecondsZ = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'"
+    /// See ``blankNanoseconds``.
+    case isoNanosecondsZ = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSSSS'Z'"
     /// See ``blankSecondsOffset``.
     case isoSecondsOffset = "yyyy-MM-dd'T'HH:mm:ssxxx"
     /// See ``blankSecondsOffset``.
@@ -63,6 +68,21 @@ public enum StorageForm: String, Sendable, Hashable, Codable, CaseIterable {
 }
 
 extension StorageForm {
+    /// The digits of a second that its dates have: 3, 6 or 9.
+    package var fraction: Int { isPattern ? max(3, rawValue.count { $0 == "S" }) : 3 }
+
+    /// The form with more digits of a second; nil for one that has no such form.
+    package func withFraction(_ digits: Int) -> StorageForm? {
+        switch (self, digits) {
+        case (_, 3): self
+        case (.iso8601, 6): .isoMicrosecondsZ
+        case (.iso8601, 9): .isoNanosecondsZ
+        case (.sqlite, 6): .blankMicroseconds
+        case (.sqlite, 9): .blankNanoseconds
+        default: nil
+        }
+    }
+
     /// True if it is the text of a date in the form of its pattern.
     package var isPattern: Bool { rawValue.hasPrefix(Self.day.rawValue) }
 
@@ -101,7 +121,10 @@ extension AttributeType {
 
 extension AttributeDescription {
     /// The form in which its values are stored; nil for the standard one, whether it is named or not.
-    package var ownForm: StorageForm? { storage == type.storageForms.first ? nil : storage }
+    package var ownForm: StorageForm? {
+        if type == .date, fraction > 3 { return (storage ?? .iso8601).withFraction(fraction) ?? storage }
+        return storage == type.storageForms.first ? nil : storage
+    }
 }
 
 extension ModelDescription {

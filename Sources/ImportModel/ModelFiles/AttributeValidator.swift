@@ -38,6 +38,7 @@ struct AttributeValidator {
         sound.formats = []
         sound.bits = []
         sound.storage = nil
+        sound.fraction = 3
         sound.validation.minimum = nil
         sound.validation.maximum = nil
         sound.validation.allowedValues = nil
@@ -96,6 +97,7 @@ struct AttributeValidator {
             for index in sound.bits.indices where !(0...63).contains(sound.bits[index].position) {
                 sound.bits[index].position = 0
             }
+        case .fraction: sound.fraction = 3
         case .type, .optional, .default, .from, .column, .wallClock, .storage, .generated, .owner, .renamingIdentifier,
             .userInfo:
             break

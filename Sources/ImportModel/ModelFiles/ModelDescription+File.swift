@@ -129,6 +129,7 @@ extension AttributeDescription {
         add(.format, formats.isEmpty ? nil : JSONValue.oneOrMore(formats.map { .string($0) }))
         add(.timeZone, timeZone.map { .string($0) })
         add(.wallClock, isWallClock ? .boolean(true) : nil)
+        add(.fraction, fraction == 3 ? nil : .number("\(fraction)"))
         add(.storage, storage.map { .string($0.rawValue) })
         add(.bits, bits.isEmpty ? nil : JSONValue(bits.map { ($0.name, .number("\($0.position)")) }))
         add(.transform, transformers.isEmpty ? nil : .strings(transformers))

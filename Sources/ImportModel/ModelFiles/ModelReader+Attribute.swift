@@ -65,6 +65,7 @@ extension ModelReader {
         }
         if let zone = members[.timeZone] { attribute.timeZone = string(zone) ?? "" }
         if let wallClock = members[.wallClock] { attribute.isWallClock = boolean(wallClock) }
+        if let fraction = members[.fraction] { attribute.fraction = integer(fraction) ?? 3 }
         if let storage = members[.storage] {
             let forms = members[.type] == nil ? StorageForm.allCases : attribute.type.storageForms
             attribute.storage = choice(storage, among: forms)

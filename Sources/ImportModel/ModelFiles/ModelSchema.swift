@@ -134,6 +134,7 @@ public enum ModelSchema {
         case .format: oneOrMore(["type": "string"])
         case .column: ["type": "string", "minLength": 1]
         case .timeZone, .pattern, .renamingIdentifier: ["type": "string"]
+        case .fraction: ["enum": [3, 6, 9]]
         case .storage: choices(StorageForm.self)
         case .bits:
             [

@@ -11,7 +11,7 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
     /// True if there is none of them: asked of every string, in another module.
     @inlinable package var isEmpty: Bool { rawValue == 0 }
 
-    /// `2015-01-01T15:00:00Z`, in UTC in any spelling, with at most milliseconds: what a `date` gives back as the same instant.
+    /// `2015-01-01T15:00:00Z`, in UTC in any spelling, with at most nanoseconds: what a `date` gives back as the same instant.
     package static let utcInstant = StringFormats(rawValue: 1 << 0)
     /// A UUID in lower case.
     package static let lowercaseUUID = StringFormats(rawValue: 1 << 1)
@@ -43,13 +43,33 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
     /// `true` or `false`.
     package static let booleanText = StringFormats(rawValue: 1 << 19)
 
-    /// No digits of a second behind the first three, as a date has no more.
+    /// Of a date: no digits of a second behind the first three.
     package static let milliseconds = StringFormats(rawValue: 1 << 20)
+    /// Of a date: none behind the first six.
+    package static let microseconds = StringFormats(rawValue: 1 << 21)
+    /// Of a date: none behind the first nine, as a `date` has no more.
+    package static let nanoseconds = StringFormats(rawValue: 1 << 22)
 
     /// The forms of values of other kinds, which are looked for where types are detected.
     package static let values: StringFormats = [
-        .integerText, .numberText, .decimalText, .booleanText, .milliseconds,
+        .integerText, .numberText, .decimalText, .booleanText,
     ]
+
+    /// The forms of dates with at most this many digits of a second: 3, 6 or 9; more than nine have none.
+    private static func fraction(_ digits: Int) -> StringFormats {
+        switch digits {
+        case ...3: [.milliseconds, .microseconds, .nanoseconds]
+        case ...6: [.microseconds, .nanoseconds]
+        case ...9: .nanoseconds
+        default: []
+        }
+    }
+
+    /// The digits of a second that a `date` needs for all of the strings: 3, 6 or 9; 3 where they are no dates.
+    package var fraction: Int {
+        if contains(.milliseconds) || !contains(.nanoseconds) { return 3 }
+        return contains(.microseconds) ? 6 : 9
+    }
 
     /// Bytes, of Extended JSON: no string has it.
     package static let data = StringFormats(rawValue: 1 << 13)
@@ -69,7 +89,7 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
     package static let bytes: StringFormats = [.uuid, .base64, .base64url, .digits, .word]
     package static let all: StringFormats = [
         .utcInstant, .lowercaseUUID, .day, .dayAndTime, .dotnet, .slashed, .weekday, .mail, .data,
-        .notFinite, .object,
+        .notFinite, .object, .milliseconds, .microseconds, .nanoseconds,
     ]
 
     /// The forms among `candidates` that a string has.
@@ -91,8 +111,8 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
         }
         var forms: StringFormats = []
         // An instant in UTC is a date and a time, which is not looked at again.
-        if candidates.contains(.utcInstant), isUTCInstant(bytes) {
-            return candidates.intersection([.utcInstant, .dayAndTime, .milliseconds])
+        if candidates.contains(.utcInstant), let digits = ImportModel.fraction(ofUTCInstant: bytes) {
+            return candidates.intersection(fraction(digits).union([.utcInstant, .dayAndTime]))
         }
         if candidates.contains(.lowercaseUUID), isLowercaseUUID(bytes) { forms.insert(.lowercaseUUID) }
         if candidates.contains(.day), bytes.count == 10, matches("dddd-dd-dd", bytes), DateFormat.iso8601.reads(bytes) {
@@ -110,7 +130,9 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
         if candidates.contains(.mail), bytes.count <= 40, DateFormat.rfc2822.reads(bytes) { forms.insert(.mail) }
         if candidates.contains(.object), isObject(bytes, hasEscapes: false) { forms.insert(.object) }
         if !candidates.isDisjoint(with: .values) { forms.formUnion(ofValue(bytes).intersection(candidates)) }
-        if candidates.contains(.milliseconds), !hasFinerDigits(bytes) { forms.insert(.milliseconds) }
+        if !forms.isDisjoint(with: [.day, .dayAndTime]) {
+            forms.formUnion(fraction(digits(ofFraction: bytes)).intersection(candidates))
+        }
         if candidates.contains(.notFinite), bytes.isNotFinite { forms.insert(.notFinite) }
         if candidates.contains(.slashed), isSlashed(bytes) { forms.insert(.slashed) }
         if candidates.contains(.weekday), isWeekday(bytes) { forms.insert(.weekday) }
@@ -168,10 +190,11 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
         return forms
     }
 
-    /// True if digits other than 0 follow the third one behind a point or a comma.
-    private static func hasFinerDigits(_ text: ByteView) -> Bool {
+    /// How many digits follow a point or a comma, up to the last that is not 0.
+    private static func digits(ofFraction text: ByteView) -> Int {
         let fraction = text.buffer.drop { $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: ",") }.dropFirst()
-        return fraction.prefix { $0 &- UInt8(ascii: "0") < 10 }.dropFirst(3).contains { $0 != UInt8(ascii: "0") }
+            .prefix { $0 &- UInt8(ascii: "0") < 10 }
+        return fraction.lastIndex { $0 != UInt8(ascii: "0") }.map { $0 - fraction.startIndex + 1 } ?? 0
     }
 
     /// The forms of bytes among `candidates` that a text has; a UUID is base64 only by chance.
@@ -204,7 +227,7 @@ package struct StringFormats: OptionSet, Sendable, Hashable {
     package var label: String? {
         switch self {
         case .day: "days (2015-01-31)"
-        case .dayAndTime: "dates and times that are not all in UTC with at most milliseconds"
+        case .dayAndTime: "dates and times that are not all in UTC with at most nanoseconds"
         case .dotnet: ".NET dates (/Date(1420124400000)/)"
         case .mail: "dates of mail and HTTP (Thu, 01 Jan 2015 15:00:00 GMT)"
         case .slashed: "dates with slashes (31/12/2015), which need a \"format\" in a model file"

@@ -6,7 +6,7 @@ extension LedgerKind {
         case .trimmed: "trimmed"
         case .digitsLost: "digits lost"
         case .timeZoneLost: "time zone lost"
-        case .subMillisecondLost: "microseconds lost"
+        case .subMillisecondLost: "digits of a second lost"
         case .leapSecond: "leap second moved"
         case .minimumDate: "minimum date made null"
         case .respelled: "same value, other spelling"

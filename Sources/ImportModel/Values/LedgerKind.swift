@@ -19,7 +19,7 @@ public enum LedgerKind: String, Sendable, Hashable, Codable, CaseIterable {
     case digitsLost
     /// A date's offset from UTC was applied to the instant and is not stored.
     case timeZoneLost
-    /// A date had fractions of a millisecond.
+    /// A date had more digits of a second than its attribute (`AttributeDescription.fraction`).
     case subMillisecondLost
     /// A leap second became the first instant of the next day.
     case leapSecond

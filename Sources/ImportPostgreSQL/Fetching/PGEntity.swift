@@ -78,10 +78,12 @@ struct PGEntity: Sendable {
         for column in PGColumn.all(of: described) { known[BytewiseString(column.name)] = column.attribute }
         var names: Set<BytewiseString> = []
         var description = described
-        description.attributes = stored.map { column in
+        var columns = stored
+        description.attributes = stored.enumerated().map { index, column in
             var attribute = AttributeDescription(name: column.name, type: column.type.attribute, isOptional: true)
             if let found = known[BytewiseString(column.name)], column.type.holds(PGType(found)) {
                 attribute = found
+                columns[index].type = ReadType(PGType(found))
             }
             if column.type == .timestamp { attribute.isWallClock = true }
             // Two models may give one name to several columns.
@@ -91,7 +93,7 @@ struct PGEntity: Sendable {
         if !description.identifier.allSatisfy({ names.contains(BytewiseString($0)) }) { description.identifier = [] }
         description.indexes.removeAll { !$0.allSatisfy { names.contains(BytewiseString($0)) } }
         self.description = description
-        columns = stored
+        self.columns = columns
     }
 
     /// The name of its table with the condition that its rows meet, as they stand behind `FROM`.

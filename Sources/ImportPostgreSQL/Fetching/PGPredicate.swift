@@ -85,8 +85,8 @@ struct PGPredicate {
         case (.real(let number), .integer): return bind(.text("\(number)"), "numeric")
         case (.real(let number), _): return bind(.double(number), "double precision")
         case (.text(let text), .uuid): return bind(.text(text), "uuid")
-        case (.text(let text), .timestamptz): return bind(.text(text), "timestamptz")
-        case (.text(let text), .timestamp): return bind(.text(text), "timestamp")
+        case (.text(let text), .timestamptz), (.text(let text), .timestamptz6): return bind(.text(text), "timestamptz")
+        case (.text(let text), .timestamp), (.text(let text), .timestamp6): return bind(.text(text), "timestamp")
         case (.text(let text), .numeric):
             guard NumericEncoder.holds(text) else {
                 throw predicate.error(

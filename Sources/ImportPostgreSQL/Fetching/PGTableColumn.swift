@@ -4,7 +4,7 @@ import Importer
 /// A column of a table as it is read.
 struct PGTableColumn: Sendable {
     let name: String
-    let type: ReadType
+    var type: ReadType
     /// True if texts are the same only where their bytes are.
     let isExact: Bool
 
@@ -40,6 +40,8 @@ struct PGTableColumn: Sendable {
 /// How values of a column are read, and compared.
 enum ReadType: Sendable, Hashable {
     case text, integer, real, double, numeric, boolean, uuid, bytea, timestamptz, timestamp, json
+    /// With six digits of a second.
+    case timestamptz6, timestamp6
     /// One that no import makes; its values are read as the server writes them.
     case other
 
@@ -60,6 +62,15 @@ enum ReadType: Sendable, Hashable {
         }
     }
 
+    init(_ type: PGType) {
+        self =
+            switch type {
+            case .timestamptz6: .timestamptz6
+            case .timestamp6: .timestamp6
+            default: ReadType(catalogName: type.catalogName)
+            }
+    }
+
     /// The type of an attribute that no model describes.
     var attribute: AttributeType {
         switch self {
@@ -71,7 +82,7 @@ enum ReadType: Sendable, Hashable {
         case .boolean: .boolean
         case .uuid: .uuid
         case .bytea: .binary
-        case .timestamptz, .timestamp: .date
+        case .timestamptz, .timestamp, .timestamptz6, .timestamp6: .date
         case .json: .json
         }
     }
@@ -94,7 +105,8 @@ enum ReadType: Sendable, Hashable {
         case .real: return Float(text).map { $0.isNaN ? .text(text) : .real(Double($0)) } ?? .text(text)
         case .double: return Double(text).map { $0.isNaN ? .text(text) : .real($0) } ?? .text(text)
         case .numeric: return .text(Self.decimal(text))
-        case .timestamptz, .timestamp: return .text(Self.instant(text))
+        case .timestamptz, .timestamp: return .text(Self.instant(text, digits: 3))
+        case .timestamptz6, .timestamp6: return .text(Self.instant(text, digits: 6))
         }
     }
 
@@ -115,7 +127,9 @@ enum ReadType: Sendable, Hashable {
 
     /// `2024-02-29 12:30:00.12+00` as `2024-02-29T12:30:00.120Z`; what has another form, as `infinity` or a year that has not four
     /// digits, stays as it is.
-    private static func instant(_ text: String) -> String {
+    ///
+    /// - Parameter digits: the fewest of a second.
+    private static func instant(_ text: String, digits: Int) -> String {
         var bytes = Array(text.utf8)
         if bytes.suffix(3).elementsEqual("+00".utf8) { bytes.removeLast(3) }
         guard bytes.count >= 19, bytes[4] == UInt8(ascii: "-"), bytes[10] == UInt8(ascii: " "),
@@ -123,7 +137,7 @@ enum ReadType: Sendable, Hashable {
         else { return text }
         bytes[10] = UInt8(ascii: "T")
         if bytes.count == 19 { bytes.append(UInt8(ascii: ".")) }
-        while bytes.count < 23 { bytes.append(UInt8(ascii: "0")) }
+        while bytes.count < 20 + digits { bytes.append(UInt8(ascii: "0")) }
         return String(decoding: bytes, as: UTF8.self) + "Z"
     }
 }

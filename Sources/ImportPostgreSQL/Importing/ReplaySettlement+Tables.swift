@@ -55,7 +55,7 @@ extension ReplaySettlement {
             guard let found = stored.first(where: { BytewiseString($0.name) == BytewiseString(column.name) }) else {
                 throw ImportError(.fault, at: label, "the table \(table.name) has no column \(column.name)")
             }
-            return found.type
+            return found.type.holds(column.type) ? ReadType(column.type) : found.type
         }
         let key = store.keyPlaces(of: table).map { columns[$0].quoted }
         let isNumbered = key.isEmpty

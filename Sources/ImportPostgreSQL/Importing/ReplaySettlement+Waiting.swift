@@ -21,7 +21,7 @@ extension ReplaySettlement {
             let (source, target, named) = keys(of: relationship)
             for (isNamed, other) in [(false, target), (true, named)] where !other.isEmpty {
                 let list = parts("source", source) + parts(isNamed ? "target->'by'" : "target", other) + ["position"]
-                let types = (source + other).map { ReadType(catalogName: $0.type.catalogName) }
+                let types = (source + other).map { ReadType($0.type) }
                 var waiting: [ReplayStore.Waiting] = []
                 let condition = isNamed ? RelationshipStatements.isNamed : RelationshipStatements.isIdentified
                 try task.store.forEachRow(
@@ -49,7 +49,7 @@ extension ReplaySettlement {
         }
         for table in layout.tables {
             guard let key = try stubKey(of: table) else { continue }
-            let types = key.map { ReadType(catalogName: $0.type.catalogName) }
+            let types = key.map { ReadType($0.type) }
             var stubs: [[StoredValue]] = []
             try task.store.forEachRow(
                 "SELECT \(parts("key", key).joined(separator: ", ")) FROM _import_stub WHERE table_name = $1",

@@ -34,6 +34,7 @@ struct RelationshipStagingTables {
             let attributes = columns.enumerated().map { index, column in
                 var attribute = AttributeDescription(name: "c\(index)", type: column.attribute.type, from: [])
                 attribute.storage = column.attribute.storage
+                attribute.fraction = column.attribute.fraction
                 attribute.isWallClock = column.attribute.isWallClock
                 return attribute
             }

@@ -89,6 +89,9 @@ extension RelationshipStatements {
     /// A value as JSON of what a SQLite store keeps of it.
     private func kept(_ value: String, _ column: PGColumn) -> String {
         switch column.type {
+        case .timestamptz6:
+            "to_json(to_char(\(value) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"'))::text"
+        case .timestamp6: "to_json(to_char(\(value), 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"'))::text"
         case .timestamptz:
             "to_json(to_char(\(value) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))::text"
         case .timestamp: "to_json(to_char(\(value), 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))::text"

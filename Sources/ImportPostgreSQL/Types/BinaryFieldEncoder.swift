@@ -157,14 +157,29 @@ enum BinaryFieldEncoder {
 
     /// An instant in microseconds since 2000-01-01 (`timestamp_recv`, `timestamptz_recv`).
     ///
-    /// - Parameter text: `YYYY-MM-DDTHH:MM:SS.SSSZ`, 24 bytes; of the years that it can have, the server holds all.
+    /// - Parameter text: `YYYY-MM-DDTHH:MM:SS.SSSZ`, or with six digits; of the years that it can have, the server holds all.
     /// - Returns: nil where it is none.
     @inline(__always)
-    static func microseconds(_ text: UnsafeRawPointer) -> Int64? {
+    static func microseconds(_ text: UnsafeRawPointer, _ count: Int) -> Int64? {
+        if count == 24 { return microseconds(text, rest: word(text, 16)) }
+        guard count == 27, text.load(fromByteOffset: 26, as: UInt8.self) == UInt8(ascii: "Z") else { return nil }
+        var last: Int64 = 0
+        for place in 23..<26 {
+            let digit = text.load(fromByteOffset: place, as: UInt8.self) &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            last = last &* 10 &+ Int64(digit)
+        }
+        let rest = word(text, 16) & 0x00FF_FFFF_FFFF_FFFF | UInt64(UInt8(ascii: "Z")) << 56
+        return microseconds(text, rest: rest).map { $0 &+ last }
+    }
+
+    /// - Parameter rest: the last eight bytes of a text with three digits.
+    @inline(__always)
+    private static func microseconds(_ text: UnsafeRawPointer, rest: UInt64) -> Int64? {
         // `YYYY-MM-`, `DDTHH:MM` and `:SS.SSSZ`; the digits leave their values, all else leaves zero.
         let day = word(text, 0) ^ 0x2D30_302D_3030_3030
         let clock = word(text, 8) ^ 0x3030_3A30_3054_3030
-        let rest = word(text, 16) ^ 0x5A30_3030_2E30_303A
+        let rest = rest ^ 0x5A30_3030_2E30_303A
         let tooLarge =
             ((day &+ nines) | day | (clock &+ nines) | clock | (rest &+ nines) | rest) & 0x8080_8080_8080_8080
         let others = day & 0xFF00_00FF_0000_0000 | clock & 0x0000_FF00_00FF_0000 | rest & 0xFF00_0000_FF00_00FF

@@ -27,9 +27,10 @@ extension PGTables {
             switch wanted {
             // The bytes are the same; what is too long is refused row by row.
             case .text: type == wanted.catalogName || type == "varchar"
-            // Of the type, and not rounded: to fewer digits, or to fewer than milliseconds.
+            // Of the type, and not rounded to fewer digits.
             case .numeric: type == wanted.catalogName && limit < 0
             case .timestamptz, .timestamp: type == wanted.catalogName && (limit < 0 || limit >= 3)
+            case .timestamptz6, .timestamp6: type == wanted.catalogName && (limit < 0 || limit >= 6)
             case .smallint, .integer, .bigint, .real, .double, .boolean, .uuid, .bytea, .json:
                 type == wanted.catalogName
             }

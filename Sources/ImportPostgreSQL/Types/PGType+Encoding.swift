@@ -68,7 +68,8 @@ extension PGType {
         case .boolean:
             BinaryFieldEncoder.put(UInt8(value == 0 ? 0 : 1), at: place)
             return 1
-        case .text, .real, .double, .numeric, .uuid, .bytea, .timestamptz, .timestamp, .json:
+        case .text, .real, .double, .numeric, .uuid, .bytea, .timestamptz, .timestamp, .timestamptz6, .timestamp6,
+            .json:
             return FieldWriteResult.wrongForm
         }
     }
@@ -82,7 +83,8 @@ extension PGType {
         case .real:
             BinaryFieldEncoder.put(Float(value).bitPattern, at: place)
             return 4
-        case .text, .smallint, .integer, .bigint, .numeric, .boolean, .uuid, .bytea, .timestamptz, .timestamp, .json:
+        case .text, .smallint, .integer, .bigint, .numeric, .boolean, .uuid, .bytea, .timestamptz, .timestamp,
+            .timestamptz6, .timestamp6, .json:
             return FieldWriteResult.wrongForm
         }
     }
@@ -97,8 +99,8 @@ extension PGType {
             return BinaryFieldEncoder.copyText(text, count, to: place) ? count : FieldWriteResult.hasNUL
         case .uuid:
             return count == 36 && BinaryFieldEncoder.putUUID(text, at: place) ? 16 : FieldWriteResult.wrongForm
-        case .timestamptz, .timestamp:
-            guard count == 24, let instant = BinaryFieldEncoder.microseconds(text) else {
+        case .timestamptz, .timestamp, .timestamptz6, .timestamp6:
+            guard let instant = BinaryFieldEncoder.microseconds(text, count) else {
                 return FieldWriteResult.wrongForm
             }
             BinaryFieldEncoder.put(instant, at: place)

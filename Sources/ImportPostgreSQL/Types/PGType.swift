@@ -14,6 +14,9 @@ enum PGType: UInt8, Sendable, CaseIterable {
     case bytea
     case timestamptz
     case timestamp
+    /// With six digits of a second, as the next.
+    case timestamptz6
+    case timestamp6
     case json
 
     /// The type of an attribute's column: it keeps every value that the attribute may have, but U+0000 in text.
@@ -31,6 +34,9 @@ enum PGType: UInt8, Sendable, CaseIterable {
         case .binary: self = .bytea
         case .date where [.unix, .unixMilliseconds].contains(attribute.storage): self = .bigint
         case .date where [.referenceDate, .unixReal, .julianDay].contains(attribute.storage): self = .double
+        // No type has nanoseconds: their texts sort.
+        case .date where attribute.fraction > 6: self = .text
+        case .date where attribute.fraction > 3: self = attribute.isWallClock ? .timestamp6 : .timestamptz6
         case .date: self = attribute.isWallClock ? .timestamp : .timestamptz
         // Keeps the text as it is, which jsonb does not.
         case .json: self = .json
@@ -38,8 +44,6 @@ enum PGType: UInt8, Sendable, CaseIterable {
     }
 
     /// As `CREATE TABLE` has it.
-    ///
-    /// Instants have milliseconds, as everywhere else.
     var declaration: String {
         switch self {
         case .text: "text"
@@ -54,6 +58,8 @@ enum PGType: UInt8, Sendable, CaseIterable {
         case .bytea: "bytea"
         case .timestamptz: "timestamptz(3)"
         case .timestamp: "timestamp(3)"
+        case .timestamptz6: "timestamptz(6)"
+        case .timestamp6: "timestamp(6)"
         case .json: "json"
         }
     }
@@ -71,8 +77,8 @@ enum PGType: UInt8, Sendable, CaseIterable {
         case .boolean: "bool"
         case .uuid: "uuid"
         case .bytea: "bytea"
-        case .timestamptz: "timestamptz"
-        case .timestamp: "timestamp"
+        case .timestamptz, .timestamptz6: "timestamptz"
+        case .timestamp, .timestamp6: "timestamp"
         case .json: "json"
         }
     }

@@ -46,6 +46,7 @@ extension EntityDescription {
                 type: attribute.type,
                 isOptional: !identifier.contains(attribute.name),
                 formats: attribute.type == .binary ? attribute.formats : [],
+                fraction: attribute.fraction,
                 storage: attribute.storage,
                 bits: attribute.bits
             )

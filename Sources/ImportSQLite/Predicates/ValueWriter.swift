@@ -96,27 +96,31 @@ package struct ValueWriter {
         }
         switch style {
         case .iso8601:
-            let start = output.count
-            output.append(contentsOf: quotes.utf8)
-            guard StoredDate.appendISO8601(milliseconds, to: &output) else {
-                // Beyond the years that have four digits.
-                output.removeLast(output.count - start)
-                output.append(contentsOf: Self.seconds(milliseconds).utf8)
-                return
-            }
-            output.append(contentsOf: quotes.utf8)
+            // Beyond the years that have four digits it is a number.
+            let text = StoredDate.iso8601(value.stored, storage: storage).map { quotes + $0 + quotes }
+            output.append(contentsOf: (text ?? Self.seconds(milliseconds)).utf8)
         case .dotnet:
             output.append(contentsOf: (quotes + DotNetDate.text(ofMilliseconds: milliseconds) + quotes).utf8)
         case .unix:
-            output.append(contentsOf: Self.seconds(milliseconds).utf8)
+            let nanoseconds = StoredDate.nanoseconds(of: value.stored, storage: storage)
+            output.append(contentsOf: Self.seconds(milliseconds, nanoseconds, digits: storage?.fraction ?? 3).utf8)
         }
     }
 
     private init(kind: Kind) { self.kind = kind }
 
-    private static func seconds(_ milliseconds: Int64) -> String {
-        let (seconds, rest) = milliseconds.magnitude.quotientAndRemainder(dividingBy: 1_000)
-        let fraction = rest == 0 ? "" : "." + String(1_000 + rest).dropFirst()
+    /// Milliseconds, and nanoseconds after them, as seconds, whole or with this many digits.
+    private static func seconds(_ milliseconds: Int64, _ nanoseconds: Int = 0, digits: Int = 3) -> String {
+        var (seconds, rest) = milliseconds.magnitude.quotientAndRemainder(dividingBy: 1_000)
+        rest *= 1_000_000
+        if milliseconds >= 0 {
+            rest += UInt64(nanoseconds)
+        } else if nanoseconds > 0 {
+            // The milliseconds are before it.
+            if rest == 0 { (seconds, rest) = (seconds - 1, 1_000_000_000) }
+            rest -= UInt64(nanoseconds)
+        }
+        let fraction = rest == 0 ? "" : "." + String(1_000_000_000 + rest).dropFirst().prefix(digits)
         return (milliseconds < 0 ? "-" : "") + String(seconds) + fraction
     }
 

@@ -36,7 +36,9 @@ final class RowFinder {
         select = try statements.connection.prepare(
             "SELECT \(results.joined(separator: ", ")) FROM \(table) WHERE \(keys.joined(separator: " AND "))"
         )
-        if StoreSchema.rowIDAttribute(of: entity) == nil, statements.constraints.hasRowID, !statements.constraints.mayCollate {
+        if StoreSchema.rowIDAttribute(of: entity) == nil, statements.constraints.hasRowID,
+            !statements.constraints.mayCollate
+        {
             selectRow = try statements.connection.prepare(
                 "SELECT \(columns.joined(separator: ", ")) FROM \(table) WHERE rowid = ?1"
             )

@@ -83,7 +83,15 @@ extension StoreSchema {
             references[key.columns[0]] =
                 " REFERENCES \(key.table.quotedIdentifier) (\(key.referenced[0].quotedIdentifier)) \(key.action.sql)"
         }
-        return try extend(entity, references: references, needsRowIDs: true, known: known, job: job, database, store: store)
+        return try extend(
+            entity,
+            references: references,
+            needsRowIDs: true,
+            known: known,
+            job: job,
+            database,
+            store: store
+        )
     }
 
     /// - Throws: `ImportError` when a table that is there cannot have the links of a many-to-many.

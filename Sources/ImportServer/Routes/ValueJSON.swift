@@ -14,11 +14,7 @@ struct ValueJSON: Sendable {
         case (_, .null): return .null
         case (.boolean, .integer(let number)) where number == 0 || number == 1: return .boolean(number == 1)
         case (.date, _):
-            guard let milliseconds = StoredDate.milliseconds(of: value, storage: attribute.storage) else { break }
-            var bytes: [UInt8] = []
-            if StoredDate.appendISO8601(milliseconds, to: &bytes) {
-                return .string(String(decoding: bytes, as: UTF8.self))
-            }
+            if let text = StoredDate.iso8601(value, storage: attribute.ownForm) { return .string(text) }
         case (.uuid, .blob(let bytes)):
             if let text = attribute.text(ofBinary: bytes) { return .string(text) }
         case (.decimal, .integer(let number)): return .string(String(number))

@@ -58,7 +58,8 @@ package struct KindNames {
         let names = sources.compactMap { source in source.namingPath.map(SourceNames.name) }
         if isOneOfSeveral || areLists, let key {
             // What had nothing beside it was called as its source.
-            return sources.count == 1 && names.count == 1 && !isKnown(key, kind) && isKnown(names[0], kind) ? names[0] : key
+            return sources.count == 1 && names.count == 1 && !isKnown(key, kind) && isKnown(names[0], kind)
+                ? names[0] : key
         }
         guard names.count == sources.count else { return nil }
         if names.count == 1 {

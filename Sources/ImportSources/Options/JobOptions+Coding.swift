@@ -52,7 +52,7 @@ extension JobOptions {
         if entity != other.entity { names.append(.entity) }
         if records != other.records { names.append(.records) }
         if identifiers != other.identifiers { names.append(.identifier) }
-        if types != other.types { names.append(.types) }
+        if types != other.types || fractions != other.fractions { names.append(.types) }
         if storages != other.storages { names.append(.storages) }
         if client != other.client { names.append(.client) }
         if nested != other.nested { names.append(.nested) }

@@ -61,6 +61,12 @@ public struct JobOptions: Sendable, Hashable, Codable {
     public var types: [String: AttributeType]
     /// Forms in which values are stored, by attribute name, in every entity of an inferred model that has the attribute.
     public var storages: [String: StorageForm]
+    /// The digits of a second of attributes that are dates by `types`: 3, 6 or 9; those without have the most that any value has.
+    public var fractions: [String: Int] {
+        get { givenFractions ?? [:] }
+        set { givenFractions = newValue.isEmpty ? nil : newValue }
+    }
+    private var givenFractions: [String: Int]?
     /// The library whose storage forms an inferred model has by default; nil for the standard forms.
     ///
     /// For a given model, use `ModelDescription.stored(for:)`.
@@ -146,6 +152,7 @@ public struct JobOptions: Sendable, Hashable, Codable {
         identifiers: [String: [String]] = [:],
         types: [String: AttributeType] = [:],
         storages: [String: StorageForm] = [:],
+        fractions: [String: Int] = [:],
         client: StoreClient? = nil,
         nested: NestedPolicy = .flatten,
         nestedDepth: Int = 2,
@@ -198,6 +205,7 @@ public struct JobOptions: Sendable, Hashable, Codable {
         self.detectsTypes = detectsTypes
         self.altersTables = altersTables
         self.trustsTriggers = trustsTriggers
+        self.fractions = fractions
     }
 
     /// The identifying attributes as the command has them: an entity and a colon before those of a named one.

@@ -154,7 +154,7 @@ extension AttributeType {
 extension AttributeDescription {
     /// What it is, with the form in which it is stored.
     package var phrase: String {
-        let form = type == .date ? storage ?? .iso8601 : ownForm
+        let form = type == .date ? ownForm ?? .iso8601 : ownForm
         return type.phrase + (form.map { " as \($0.rawValue)" } ?? "")
     }
 }

@@ -55,7 +55,7 @@ extension Substring: RecordPredicateValue {
 }
 
 extension Date: RecordPredicateValue {
-    /// The instant in ISO 8601; stored dates are compared to the millisecond.
+    /// The instant in ISO 8601; what an attribute has no digits of a second for is cut off, as an import does.
     public var predicateValue: JSONValue { .string(DateText.text(of: self) ?? "\(timeIntervalSinceReferenceDate)") }
 }
 

@@ -176,7 +176,7 @@ private struct ValueCounter {
             switch attribute.type {
             case .integer16, .integer32, .integer64, .float, .double: value.doubleValue
             case .decimal: value.doubleValue ?? value.textValue.flatMap(Double.init)
-            case .date: StoredDate.milliseconds(of: value, storage: attribute.storage).map(Double.init)
+            case .date: StoredDate.milliseconds(of: value, storage: attribute.ownForm).map(Double.init)
             default: nil
             }
         return number.flatMap { $0.isFinite ? $0 : nil }

@@ -26,7 +26,8 @@ extension StoredJob {
         add("records", options.records.map(\.description).joined(separator: ", "))
         add("identifier", options.identifierNames.joined(separator: ", "))
         let types = options.types.sorted { $0.key < $1.key }
-        add("type", types.map { "\($0.key):\($0.value.rawValue)" }.joined(separator: ", "))
+        func fraction(_ name: String) -> String { options.fractions[name].map { "(\($0))" } ?? "" }
+        add("type", types.map { "\($0.key):\($0.value.rawValue)\(fraction($0.key))" }.joined(separator: ", "))
         let storages = options.storages.sorted { $0.key < $1.key }
         add("storage", storages.map { "\($0.key):\($0.value.rawValue)" }.joined(separator: ", "))
         add("for", options.client?.rawValue)

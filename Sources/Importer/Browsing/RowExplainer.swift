@@ -43,7 +43,8 @@ struct RowExplainer {
         let reader = try StoreReader(store: store)
         let entity = try reader.entity(named: name)
         let isThere = try reader.read { database in
-            try database.exists("SELECT 1 FROM \(entity.table.quotedIdentifier) WHERE rowid = ?", [rowID])
+            try StoredTable(entity.table, database).checkReadable()
+            return try database.exists("SELECT 1 FROM \(entity.table.quotedIdentifier) WHERE rowid = ?", [rowID])
         }
         guard isThere else {
             throw ImportError(.objectNotFound, at: store, "has no row \(rowID) in the table \(entity.table)")

@@ -217,11 +217,12 @@ private struct FieldDecoder: Decoder, SingleValueDecodingContainer {
     }
 
     private var date: Date? {
-        // Dates with more digits than milliseconds have are inferred as texts.
+        // Dates with more digits than nanoseconds have are inferred as texts.
         if field.attribute.type == .string { return text.flatMap(DateText.date) }
         guard field.attribute.type == .date else { return nil }
-        return StoredDate.milliseconds(of: field.value, storage: field.attribute.storage)
-            .map { DateText.date(milliseconds: $0) }
+        let form = field.attribute.ownForm
+        if form?.fraction ?? 3 > 3 { return StoredDate.iso8601(field.value, storage: form).flatMap(DateText.date) }
+        return StoredDate.milliseconds(of: field.value, storage: form).map { DateText.date(milliseconds: $0) }
     }
 
     private var data: Data? {

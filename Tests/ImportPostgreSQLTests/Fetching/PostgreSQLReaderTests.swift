@@ -29,6 +29,9 @@ struct PostgreSQLReaderTests {
         "d in (0.5, 1e300)", "dec = 0.1", "dec > 7", "dec = 12345678901234567890.125", "dec < 1e-20", "dec = 1e60",
         "dec between -7 and 3", "b", "not b", "b = true", "b = 1", "b <> false", "b = b",
         "day = '2024-02-29T12:30:00.12Z'",
+        "micro = '2024-02-29T12:30:00.12345Z'", "micro > '2024-02-29T12:30:00.123Z'", "micro = '2024-02-29T12:30:00Z'",
+        "micro = '2024-02-29'", "nano = '2024-02-29T12:30:00.123456Z'", "nano < '2024-02-29T12:30:00.1234567Z'",
+        "nano in ('2024-02-29T12:30:00Z', '0001-01-01T00:00:00.000000001Z')",
         "day < '1970-01-01'", "day >= '2024-02-29'", "day = other", "day > other", "day = clock",
         "clock > '2024-02-29T12:00:00'",
         "unix = '2024-02-29T12:30:00Z'", "unix > '2024-02-29T12:30:00.5Z'", "unix <= '1969-12-31T23:59:59.999Z'",
@@ -95,6 +98,7 @@ struct PostgreSQLReaderTests {
             5,
             of: [
                 "s", "t", "n", "d", "dec", "b", "day", "u", "bin", "l", "big", "f", "clock", "unix", "milli", "bits",
+                "micro", "nano",
                 "j", "id",
             ]
         )

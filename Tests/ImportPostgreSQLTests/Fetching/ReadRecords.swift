@@ -17,6 +17,8 @@ struct ReadRecords: Sendable {
           "d": {"type": "double", "optional": true}, "dec": {"type": "decimal", "optional": true},
           "b": {"type": "boolean", "optional": true}, "day": {"type": "date", "optional": true},
           "other": {"type": "date", "optional": true}, "clock": {"type": "date", "optional": true, "wallClock": true},
+          "micro": {"type": "date", "optional": true, "fraction": 6},
+          "nano": {"type": "date", "optional": true, "fraction": 9},
           "unix": {"type": "date", "optional": true, "storage": "unix"},
           "milli": {"type": "date", "optional": true, "storage": "unixMilliseconds"},
           "u": {"type": "uuid", "optional": true}, "bin": {"type": "binary", "optional": true},
@@ -38,6 +40,11 @@ struct ReadRecords: Sendable {
         "9999-12-31T23:59:59Z",
         "2024-02-29T12:30:00.120Z",
     ]
+    static let fineDates =
+        dates + [
+            "2024-02-29T12:30:00.123456Z", "2024-02-29T12:30:00.12345Z", "1969-12-31T23:59:59.999999Z",
+            "2024-02-29T12:30:00.1234567Z", "0001-01-01T00:00:00.000000001Z",
+        ]
     static let uuids = ["6ba7b810-9dad-11d1-80b4-00c04fd430c8", "FFFFFFFF-0000-0000-0000-000000000001"]
 
     private let directory: TemporaryDirectory
@@ -80,6 +87,7 @@ struct ReadRecords: Sendable {
             ("n", integers), ("big", integers + large), ("f", reals.filter { $0 != "1e300" }), ("d", reals),
             ("dec", decimals), ("b", ["true", "false"]), ("day", dates.map(quoted)), ("other", dates.map(quoted)),
             ("clock", dates.map(quoted)), ("unix", dates.map(quoted)), ("milli", dates.map(quoted)),
+            ("micro", fineDates.map(quoted)), ("nano", fineDates.map(quoted)),
             ("u", uuids.map(quoted)), ("bin", [#""AAE=""#, #""""#, #""/w==""#]),
             ("bits", [#"{"a": true}"#, #"{"b": true}"#]), ("j", [#"{"k": [1, 2.50, "A"]}"#, #""x""#, "[]", "null"]),
         ]

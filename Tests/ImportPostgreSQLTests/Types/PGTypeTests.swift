@@ -120,6 +120,41 @@ struct PGTypeTests {
         #expect(try python(program, chunk, texts) == "")
     }
 
+    @Test func encodesDatesWithSixDigits() throws {
+        var random = SeededGenerator(seed: 6)
+        var texts = ["0001-01-01T00:00:00.000001Z", "9999-12-31T23:59:59.999999Z", "1999-12-31T23:59:59.000100Z"]
+        for _ in 0..<2_000 {
+            var text: [UInt8] = []
+            let milliseconds = Int64.random(in: -62_135_596_800_000...253_402_300_799_999, using: &random)
+            #expect(StoredDate.appendISO8601(milliseconds, to: &text))
+            texts.append(String(decoding: text.dropLast(), as: UTF8.self) + "\(random.next(900) + 100)Z")
+        }
+        var rows = try EncodedRows([
+            AttributeDescription(name: "a", type: .date, fraction: 6),
+            AttributeDescription(name: "b", type: .date, isWallClock: true, fraction: 6),
+            AttributeDescription(name: "c", type: .date, fraction: 9),
+        ])
+        for text in texts { try rows.add(Array(repeating: .string(text), count: 3)) }
+        var chunk = try ChunkRows(rows.plan, JobOptions())
+        #expect(rows.append(to: &chunk).isEmpty)
+        let program = """
+            same(len(rows), len(more))
+            zero = datetime.datetime(2000, 1, 1)
+            for fields, text in zip(rows, more):
+                micro = (datetime.datetime.fromisoformat(text[:-1]) - zero) // datetime.timedelta(microseconds=1)
+                same([struct.unpack("!q", field)[0] for field in fields[:2]], [micro, micro])
+                same(fields[2].decode(), text[:-1] + "000Z")
+            """
+        #expect(try python(program, chunk, texts) == "")
+        let wrong = ["2000-01-01T00:00:00.00000/Z", "2000-01-01T00:00:00.000000X", "2000-01-01T00:00:00.000Z000"]
+        for text in wrong {
+            let instant = Array(text.utf8).withUnsafeBytes { bytes in
+                bytes.baseAddress.map { BinaryFieldEncoder.microseconds($0, 27) }
+            }
+            #expect(instant == .some(nil), "\(text)")
+        }
+    }
+
     @Test func readsNothingButCanonicalDates() {
         let wrong = [
             "2000-01-01T00:00:00.000X", "2000-01-01 00:00:00.000Z", "2000-13-01T00:00:00.000Z",
@@ -133,7 +168,7 @@ struct PGTypeTests {
         for text in wrong + ["éééééééééééé"] {
             #expect(text.utf8.count == 24)
             let instant = Array(text.utf8).withUnsafeBytes { bytes in
-                bytes.baseAddress.map { BinaryFieldEncoder.microseconds($0) }
+                bytes.baseAddress.map { BinaryFieldEncoder.microseconds($0, 24) }
             }
             #expect(instant == .some(nil), "\(text)")
         }

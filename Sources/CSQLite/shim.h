@@ -20,4 +20,8 @@ static inline int csqlite_set_triggers(sqlite3 *connection, int isOn) {
     return sqlite3_db_config(connection, SQLITE_DBCONFIG_ENABLE_TRIGGER, isOn, (int *)0);
 }
 
+static inline int csqlite_set_double_quoted_texts(sqlite3 *connection, int isOn) {
+    return sqlite3_db_config(connection, SQLITE_DBCONFIG_DQS_DML, isOn, (int *)0);
+}
+
 #endif

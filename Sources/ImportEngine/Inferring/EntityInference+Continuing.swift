@@ -44,7 +44,7 @@ extension EntityInference {
                 let place = stored.entity.attributes.firstIndex(where: { $0.column == attribute.column })
             {
                 attribute.from = [from]
-                columns[place] = typed(attribute, stored, path: column.path)
+                columns[place] = typed(attribute, stored, paths: [column.path])
                 continue
             }
             guard !stored.isForeign || rules.altersTables else {
@@ -83,7 +83,7 @@ extension EntityInference {
     ) -> AttributeDescription? {
         if stored.undescribed.contains(ExistingEntity.folded(attribute.column)) {
             guard let path = statistics.path(of: attribute.from[0], below: root) else { return nil }
-            return typed(attribute, stored, path: path)
+            return typed(attribute, stored, paths: [path])
         }
         var attribute = attribute
         if !stored.isRequired(attribute), objectCount > 0,
@@ -94,27 +94,30 @@ extension EntityInference {
         guard let path = attribute.from.first.flatMap({ statistics.path(of: $0, below: root) }) else {
             return attribute
         }
-        return typed(attribute, stored, path: path)
+        return typed(attribute, stored, paths: [path])
     }
 
     /// An attribute of a BLOB column reads its texts as all of them are, and one of dates numbers where there is nothing else.
+    ///
+    /// - Parameter paths: where its values are, the nearest key first.
     mutating func typed(
         _ attribute: AttributeDescription,
         _ stored: ExistingEntity,
-        path: Int
+        paths: [Int]
     ) -> AttributeDescription {
         var attribute = attribute
         let column = ExistingEntity.folded(attribute.column)
-        let seen = statistics.paths[path]
+        let seen = statistics.paths[paths[0]]
         if attribute.type == .date, stored.undescribed.contains(column), seen.numbers > 0, seen.numbers == seen.values {
             attribute.formats += [DateFormat.unix, .unixMilliseconds].map(\.name).filter {
                 !attribute.formats.contains($0) && (attribute.storage?.isNumber != true)
             }
         }
-        if let rows = stored.bytes[column], statistics.paths[path].strings > 0,
-            !statistics.paths[path].marks.contains(.data)
+        let texts = paths.map { statistics.paths[$0] }.filter { $0.strings > 0 }
+        if let rows = stored.bytes[column], let first = texts.first,
+            !texts.contains(where: { $0.marks.contains(.data) })
         {
-            let format = rows.format(ofAll: statistics.paths[path].forms)
+            let format = rows.format(ofAll: texts.reduce(first.forms) { $0.intersection($1.forms) })
             attribute.formats = [format.rawValue]
             add(.bytes(format), attribute.from[0])
         }

@@ -24,7 +24,7 @@ extension EntityInference {
         var matched: [String] = []
         for (index, attribute) in own.enumerated() {
             guard let found = sources[index]?.sorted(by: { $0.distance < $1.distance }) else { continue }
-            var attribute = typed(attribute, stored, path: found[0].path)
+            var attribute = typed(attribute, stored, paths: found.map(\.path))
             attribute.from = found.map { AttributePath(keys: $0.keys) }
             attribute.isOptional = true
             columns[index] = attribute

@@ -33,6 +33,7 @@ package enum StoreConnection {
             try UntrustedStoreGuard.apply(to: database)
             database.add(transactionObserver: StoreFileGuard(file, keeping: interruption), extent: .databaseLifetime)
             waitForWriters(database, until: interruption)
+            try UntrustedStoreGuard.readSchema(database)
             try database.execute(
                 sql: """
                     PRAGMA page_size = \(pageSize);
@@ -47,6 +48,7 @@ package enum StoreConnection {
             waitForWriters(database, until: interruption)
             // The first read opens the WAL.
             _ = try Int.fetchOne(database, sql: "PRAGMA schema_version")
+            try UntrustedStoreGuard.readTriggersAsSQLiteDoes(database)
             try file.noteCompanions()
         }
         return try opening(store) { try DatabaseQueue(path: store, configuration: configuration) }
@@ -130,6 +132,7 @@ package enum StoreConnection {
         configuration.prepareDatabase { database in
             try UntrustedStoreGuard.apply(to: database)
             try database.execute(sql: "PRAGMA query_only = 1")
+            try UntrustedStoreGuard.readSchema(database)
         }
         return try opening(store) { try DatabaseQueue(path: store, configuration: configuration) }
     }
@@ -207,6 +210,13 @@ extension ImportError {
         // What `sum()` says (<https://www.sqlite.org/lang_aggfunc.html#sumunc>); the importer's own counts are far below.
         case .SQLITE_ERROR where text == "integer overflow":
             self.init(damaged: store, "its counts are too large to be added")
+        case .SQLITE_CORRUPT where text.contains("unsafe use of"):
+            self.init(
+                .storeUnusable,
+                at: store,
+                "its schema uses what is not run of a store that somebody else may have written (\(text))",
+                advice: "Take it out of the schema."
+            )
         case .SQLITE_CORRUPT:
             self.init(
                 .storeDamaged,

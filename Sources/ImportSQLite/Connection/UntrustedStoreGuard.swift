@@ -17,6 +17,42 @@ package enum UntrustedStoreGuard {
         try setTidiesUp(false, database)
     }
 
+    /// Reads the schema, whose expressions may call SQLite's JSON functions: before 3.41, it does not count them as harmless.
+    ///
+    /// Nothing else that the settings refuse may be in such a schema then.
+    package static func readSchema(_ database: Database) throws {
+        do {
+            _ = try Int.fetchOne(database, sql: "SELECT 1 FROM sqlite_master LIMIT 1")
+        } catch let error as DatabaseError where error.message?.contains("unsafe use of") == true {
+            try trust(database)
+            guard try !usesUnsafeFunctions(database) else {
+                try check(csqlite_set_trusted_schema(database.sqliteConnection, 0))
+                throw error
+            }
+        }
+    }
+
+    /// True if the schema may call a function that is neither harmless (`SQLITE_INNOCUOUS`) nor one of those for JSON.
+    private static func usesUnsafeFunctions(_ database: Database) throws -> Bool {
+        let schema = try String.fetchAll(database, sql: "SELECT lower(sql) FROM sqlite_master WHERE sql IS NOT NULL")
+        let isInnocuous = 0x20_0000
+        let names = try String.fetchAll(
+            database,
+            sql: """
+                SELECT DISTINCT lower(name) FROM pragma_function_list
+                WHERE flags & ? = 0 AND name NOT LIKE 'json%' AND name NOT LIKE '->%'
+                """,
+            arguments: [isInnocuous]
+        )
+        return schema.contains { sql in names.contains { sql.contains($0) } }
+    }
+
+    /// Takes texts in double quotes for texts in triggers, as SQLite does where nothing else is said.
+    static func readTriggersAsSQLiteDoes(_ database: Database) throws {
+        guard try TableConstraints.hasTriggers(database) else { return }
+        try check(csqlite_set_double_quoted_texts(database.sqliteConnection, 1))
+    }
+
     /// Calls `body`, which may attach one database.
     package static func attachingOne<Result>(_ database: Database, _ body: () throws -> Result) rethrows -> Result {
         sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_ATTACHED, 1)

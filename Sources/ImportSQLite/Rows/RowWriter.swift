@@ -54,6 +54,8 @@ package final class RowWriter {
     /// Attributes whose columns have defaults of the table's own, and these by attribute, as expressions.
     private let defaulted: [Int]
     private let defaults: [String?]
+    /// Attributes whose columns have NUMERIC affinity.
+    private let numeric: Set<Int>
     /// Statements that leave some of these to the table, by these.
     private var leaving: [[Int]: OpaquePointer] = [:]
     /// What a statement does where the table refuses its row.
@@ -84,6 +86,11 @@ package final class RowWriter {
             plan.defaults[$0].tag == .null ? constraints.defaults[entity.attributes[$0].column.asciiLowercased] : nil
         }
         defaulted = entity.attributes.indices.filter { [defaults] in defaults[$0] != nil }
+        numeric = Set(
+            entity.attributes.indices.filter {
+                constraints.numericColumns.contains(entity.attributes[$0].column.asciiLowercased)
+            }
+        )
         // What undo needs is kept by triggers, too; what they have done need not be taken back.
         refusing = constraints.hasTriggers ? .abort : .fail
         insert = try statements.connection.prepare(
@@ -357,8 +364,13 @@ package final class RowWriter {
         } else {
             try finder.bindKey(values, places, to: statement, at: changed.count + 1)
         }
-        if let refusal = try statements.run(statement) { return .refused(refusal) }
+        if let refusal = try statements.run(statement, isSameAllowed: mayBeSame(changed)) { return .refused(refusal) }
         return sqlite3_changes(connection) > 0 ? .updated(rowID: rowID) : .unchanged
+    }
+
+    /// True if only SQLite knows whether values are others: defaults, and what a column's affinity makes something else of.
+    private func mayBeSame(_ changed: [Int]) -> Bool {
+        changed.allSatisfy { $0 < 0 || numeric.contains($0) }
     }
 
     /// Sets all that a stored row has to what another has, or its defaults.
@@ -382,7 +394,7 @@ package final class RowWriter {
             }
         }
         sqlite3_bind_int64(statement, Int32(attributes.count + 1), rowID)
-        if let refusal = try statements.run(statement) { return .refused(refusal) }
+        if let refusal = try statements.run(statement, isSameAllowed: true) { return .refused(refusal) }
         lastRowID = rowID
         return sqlite3_changes(connection) > 0 ? .updated(rowID: rowID) : .unchanged
     }
@@ -423,9 +435,8 @@ package final class RowWriter {
             for statement in updates.values { sqlite3_finalize(statement) }
             updates.removeAll()
         }
-        // Only SQLite knows whether a default is another value.
         let statement = try statements.connection.prepare(
-            overwriting(setting: attributes, ifDifferent: attributes.allSatisfy { $0 < 0 })
+            overwriting(setting: attributes, ifDifferent: mayBeSame(attributes))
         )
         updates[attributes] = statement
         return statement

@@ -24,10 +24,11 @@ package struct TableStatements {
 
     /// Writes a row by a statement that is bound.
     ///
+    /// - Parameter isSameAllowed: whether it may change nothing, as the row has all values already.
     /// - Returns: why the table refuses it, and then nothing is changed; nil if it is written.
     @inline(__always)
-    package func run(_ statement: OpaquePointer?) throws -> TableConstraints.Refusal? {
-        if constraints.hasTriggers { return try runBesideTriggers(statement) }
+    package func run(_ statement: OpaquePointer?, isSameAllowed: Bool = false) throws -> TableConstraints.Refusal? {
+        if constraints.hasTriggers { return try runBesideTriggers(statement, isSameAllowed) }
         let code = sqlite3_step(statement)
         sqlite3_reset(statement)
         return code == SQLITE_DONE ? nil : try refusal(code)
@@ -35,7 +36,10 @@ package struct TableStatements {
 
     /// A trigger may end its statement and keep what it has done (`RAISE(FAIL)`), pass the row over (`RAISE(IGNORE)`), or
     /// end the transaction (`RAISE(ROLLBACK)`).
-    private func runBesideTriggers(_ statement: OpaquePointer?) throws -> TableConstraints.Refusal? {
+    private func runBesideTriggers(
+        _ statement: OpaquePointer?,
+        _ isSameAllowed: Bool
+    ) throws -> TableConstraints.Refusal? {
         try execute("SAVEPOINT import_row")
         let code = sqlite3_step(statement)
         sqlite3_reset(statement)
@@ -49,7 +53,7 @@ package struct TableStatements {
                 advice: "Make it RAISE(ABORT, …), which refuses one record, then resume."
             )
         }
-        let isWritten = code == SQLITE_DONE && sqlite3_changes(connection) > 0
+        let isWritten = code == SQLITE_DONE && (isSameAllowed || sqlite3_changes(connection) > 0)
         var refusal: TableConstraints.Refusal?
         if !isWritten {
             refusal = code == SQLITE_DONE ? TableConstraints.leftOut : try self.refusal(code)

@@ -57,9 +57,10 @@ extension StoredEntities {
         for attribute in continued.entity.attributes where attribute.type == .binary && attribute.formats.isEmpty {
             let column = ExistingEntity.folded(attribute.column)
             let values = columns.first { ExistingEntity.folded($0.name) == column }?.rows?.bytes ?? []
-            guard continued.undescribed.contains(column) || values.isEmpty && described?.isGiven != true else {
-                continue
-            }
+            // Nothing is decided yet of a column whose values were all null.
+            let isOpen =
+                try described?.isGiven != true && (values.isEmpty || !StoreSchema.hasMade(entity.table, database))
+            guard continued.undescribed.contains(column) || isOpen else { continue }
             continued.bytes[column] = StoredBytes(values)
         }
         continued.computed = columns.filter(\.isComputed).map(\.name)

@@ -11,6 +11,9 @@ package struct TableConstraints {
     let canRefuse: Bool
     /// False for a table `WITHOUT ROWID`, whose rows are known by their primary key.
     let hasRowID: Bool
+    /// The columns, in lower case, whose NUMERIC affinity may make something else of a value
+    /// (<https://www.sqlite.org/datatype3.html#type_affinity>).
+    let numericColumns: Set<String>
     /// True if it may compare texts otherwise than by their bytes.
     let mayCollate: Bool
     /// The texts of all triggers that may have a say, which are all of the store's where the table has any.
@@ -49,9 +52,11 @@ package struct TableConstraints {
         mayCollate = definition.contains("collate")
         let key = stored.primaryKey
         hasRowID = stored.hasRowID
+        numericColumns = Set(stored.columns.filter { $0.affinity == .numeric }.map(\.name.asciiLowercased))
         // A unique index on anything but the identifier, or one that compares texts otherwise than by their bytes.
         canRefuse =
-            hasTriggers || !hasRowID || definition.contains("check") || stored.columns.contains(where: \.isRequired)
+            hasTriggers || !hasRowID || definition.contains("check") || stored.columns.contains { $0.isRequired || $0.isComputed }
+            || stored.indexes.contains { $0.names == nil }
             || !key.isEmpty && Set(key.folded) != Set(identifier.folded)
             || stored.indexes.contains { $0.isUnique && ($0.isPartial || !$0.isJust(identifier)) }
     }
@@ -114,6 +119,9 @@ package struct TableConstraints {
             return Refusal(expected: "what the table's triggers require\(reason)", found: "a record that they refuse")
         case .SQLITE_CONSTRAINT_DATATYPE:
             return Refusal(expected: "values of the table's types", found: "others")
+        // What an expression of the table fails on: "integer overflow", "malformed JSON".
+        case .SQLITE_ERROR, .SQLITE_TOOBIG, .SQLITE_MISMATCH:
+            return Refusal(expected: "a record that the table's expressions can be worked out for", found: failure)
         default:
             return nil
         }

@@ -12,6 +12,7 @@ import calls
 import chunks
 import documents
 import follow
+import frames
 import graphs
 import kept
 import lines
@@ -22,7 +23,7 @@ import predicates
 import stores
 from case import Case, Found
 
-TARGETS = {module.__name__: module for module in (documents, lines, chunks, stores, predicates, graphs, kept, calls, plain, odd, nights, follow)}
+TARGETS = {module.__name__: module for module in (documents, lines, chunks, stores, predicates, graphs, kept, calls, plain, odd, nights, follow, frames)}
 
 
 def options():

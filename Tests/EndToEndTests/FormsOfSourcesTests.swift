@@ -173,6 +173,55 @@ struct FormsOfSourcesTests {
         #expect(try query("SELECT * FROM t ORDER BY rowid") == rows)
     }
 
+    @Test(arguments: [
+        (#"{"8":{"id":1,"n":"x"}}"#, "key,id,n", "8|1|x"),
+        (
+            #"{"columns":["n","m"],"index":[["a","x"],["b","y"]],"data":[[1,2],[3,4]]}"#, "key,n,m",
+            "[\"a\",\"x\"]|1|2\n[\"b\",\"y\"]|3|4"
+        ),
+        (
+            #"{"rows":[[1,"a"],[2,null]],"columns":["id","n"],"suggested_facets":[{"name":"n","type":"date"}]}"#,
+            "id,n", "1|a\n2|"
+        ),
+    ])
+    func keysAndNamesTellWhatRowsAre(text: String, names: String, rows: String) throws {
+        try imported([("t.json", text)])
+        #expect(try columns("t") == names)
+        #expect(try query("SELECT * FROM t ORDER BY rowid") == rows)
+    }
+
+    /// A model says where records are, and other sources and nights how they are written.
+    @Test func aModelReadsShortColumnsAsLongerOnes() throws {
+        let attributes = #""id":{"type":"integer64"},"n":{"type":"string"}"#
+        let model = try directory.write(
+            "{\"entities\":{\"t\":{\"records\":\"$[*]\",\"attributes\":{\(attributes)}}}}",
+            to: "m.json"
+        )
+        let files = [
+            ("t1.json", #"{"id":[1,2,3],"n":["a","b","c"]}"#), ("t2.json", #"{"id":[4],"n":["d"]}"#),
+        ]
+        try imported(files, "--model", model)
+        try imported([("t3.json", #"{"id":[5],"n":["e"]}"#)], "--model", model)
+        #expect(try query("SELECT group_concat(id || n) FROM t") == "1a,2b,3c,4d,5e")
+    }
+
+    @Test(arguments: [false, true]) func oneLineWithARowIsARowWhereOthersAre(isTogether: Bool) throws {
+        let (first, second) = (("t1.json", "[1,\"a\"]\n[2,\"b\"]\n"), ("t2.json", "[3,\"c\"]\n"))
+        if isTogether {
+            try imported([second, first], "--entity", "t")
+        } else {
+            for file in [first, second] { try imported([file], "--entity", "t") }
+        }
+        #expect(try query("SELECT column_1, column_2 FROM t ORDER BY 1") == "1|a\n2|b\n3|c")
+    }
+
+    @Test func fewColumnsAreNamed() throws {
+        let output = try imported([("t.json", #"{"id":[1],"n":["a"]}"#)])
+        #expect(output.contains("--shape columns"), "\(output)")
+        try imported([("u.json", #"{"id":[1],"n":["a"]}"#)], "--shape", "columns")
+        #expect(try query("SELECT id, n FROM u") == "1|a")
+    }
+
     @Test func aHeaderRowAloneHasNoRows() throws {
         try imported([("t.json", #"["a","b"]"#)], "--header-row")
         #expect(try query("SELECT count(*) FROM t") == "0")

@@ -79,7 +79,7 @@ package struct PatchSchema {
     let statementsStandAlone: Bool
 
     package init(_ header: ChangeSetHeader, _ side: ComparedSchema, _ database: Database) throws {
-        hasTriggers = try TableConstraints.hasTriggers(database)
+        hasTriggers = try database.hasTriggers()
         for described in header.entities {
             guard let stored = side.entity(described.name) else {
                 faults[BytewiseString(described.name)] = ImportError(

@@ -18,7 +18,9 @@ extension JobPlanner {
         known: Known = { _ in [:] }
     ) throws -> [Shaped] {
         let asked = askedPaths
-        var stored = try asked.isEmpty ? known(sources.compactMap { entity(of: $0) }) : [:]
+        var stored = try known(sources.compactMap { entity(of: $0) })
+        // Where a model says where the records are, the store tells how sources are read.
+        if !asked.isEmpty { stored = stored.mapValues { KnownRecords(form: $0.form) } }
         var looks = try sources.map { source in
             do {
                 return try look(at: source, stored[entityKey(of: source)] ?? KnownRecords())
@@ -39,11 +41,11 @@ extension JobPlanner {
         }
         let isGrouped = options.entity == nil && options.model == nil
         func again(_ look: SourceLook, _ form: KnownForm) throws -> SourceLook {
-            var known = KnownRecords()
-            known.form = form
-            return try self.look(at: look.description, known, look.open)
+            try self.look(at: look.description, KnownRecords(form: form), look.open)
         }
-        if asked.isEmpty { try FormAgreement.settleShort(&looks) { try self.look(at: $0.description, $1, $0.open) } }
+        if options.records.isEmpty {
+            try FormAgreement.settleShort(&looks) { try self.look(at: $0.description, $1, $0.open) }
+        }
         if asked.isEmpty { try compare(&looks, stored, byDocument: isGrouped) }
         guard isGrouped else {
             if options.entity != nil, stored.isEmpty {
@@ -202,7 +204,13 @@ extension JobPlanner {
             detection: detection,
             isOneObject: found == nil && detector.isOneObject
         )
+        look.isOneRow = found == nil && detector.isOneRow
         look.notices = found?.notice.map { [$0] } ?? []
+        if found == nil, options.shape == nil, options.model == nil, detector.mayBeColumns {
+            look.notices.append(
+                "its arrays are as long as each other: \(.shape, "columns") makes a row of each place in them"
+            )
+        }
         if let form = described.form, case .found(_, let paths, _) = detection,
             let kinds = ([form] + (form.others ?? [])).first(where: { $0.kind == .kinds }),
             kinds.values == [ValueChange.otherKind]
@@ -425,7 +433,7 @@ extension JobPlanner {
             let isEmpty = reason == ShapeDetector.asBefore && look.keys.isEmpty
             let shape = SourceShape(layout: layout, paths: texts, isEmpty: isEmpty ? true : nil)
             guard reason != ShapeDetector.noValue else { return (shape, nil) }
-            let why = reason == ShapeDetector.asBefore ? "where they were in the last import" : reason
+            let why = reason == ShapeDetector.asBefore ? "where the table's other records were" : reason
             return (shape, "records at \(texts.joined(separator: ", ")) (\(why))")
         case .unnameable(let candidate):
             throw ImportError(

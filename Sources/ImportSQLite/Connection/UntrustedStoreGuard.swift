@@ -49,7 +49,7 @@ package enum UntrustedStoreGuard {
 
     /// Takes texts in double quotes for texts in triggers, as SQLite does where nothing else is said.
     static func readTriggersAsSQLiteDoes(_ database: Database) throws {
-        guard try TableConstraints.hasTriggers(database) else { return }
+        guard try database.hasTriggers() else { return }
         try check(csqlite_set_double_quoted_texts(database.sqliteConnection, 1))
     }
 

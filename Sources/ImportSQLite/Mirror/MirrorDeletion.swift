@@ -246,12 +246,12 @@ package final class MirrorDeletion {
     /// True if nothing in a job deletes rows of a root's table before this stage: the root relates to no other, and the table has no
     /// triggers.
     private func retainsRowIDs(_ root: Root) throws -> Bool {
-        try root.index == nil && !TableConstraints.hasTriggers(database)
+        try root.index == nil && !database.hasTriggers()
     }
 
     /// True if nothing is deleted but what is to go.
     func deletesNothingElse() throws -> Bool {
-        try roots.allSatisfy { $0.index == nil } && !TableConstraints.hasTriggers(database)
+        try roots.allSatisfy { $0.index == nil } && !database.hasTriggers()
     }
 
     /// The row ids of rows that are there for references alone; they are few.

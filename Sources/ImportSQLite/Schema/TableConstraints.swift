@@ -24,11 +24,6 @@ package struct TableConstraints {
     /// The defaults of the table's own, which hold where a record lacks the column's key: expressions, by the columns in lower case.
     package let defaults: [String: String]
 
-    /// True if any table of the store has triggers.
-    package static func hasTriggers(_ database: Database) throws -> Bool {
-        try database.exists("SELECT 1 FROM main.sqlite_master WHERE type = 'trigger'")
-    }
-
     /// - Throws: `DatabaseError` when the schema cannot be read.
     package init(of entity: EntityDescription, _ database: Database) throws {
         let table = entity.table
@@ -55,7 +50,8 @@ package struct TableConstraints {
         numericColumns = Set(stored.columns.filter { $0.affinity == .numeric }.map(\.name.asciiLowercased))
         // A unique index on anything but the identifier, or one that compares texts otherwise than by their bytes.
         canRefuse =
-            hasTriggers || !hasRowID || definition.contains("check") || stored.columns.contains { $0.isRequired || $0.isComputed }
+            hasTriggers || !hasRowID || definition.contains("check")
+            || stored.columns.contains { $0.isRequired || $0.isComputed }
             || stored.indexes.contains { $0.names == nil }
             || !key.isEmpty && Set(key.folded) != Set(identifier.folded)
             || stored.indexes.contains { $0.isUnique && ($0.isPartial || !$0.isJust(identifier)) }

@@ -87,7 +87,7 @@ package final class UndoLog {
                 DELETE FROM \(Self.touched);
                 """
         )
-        let hasTriggers = try TableConstraints.hasTriggers(database)
+        let hasTriggers = try database.hasTriggers()
         for (place, table) in tables.enumerated() {
             if tellsRows || hasTriggers || !table.hasRowID {
                 try watch(table, place, database)

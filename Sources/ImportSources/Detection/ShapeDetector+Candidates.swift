@@ -56,6 +56,14 @@ extension ShapeDetector {
             }
             if values.count >= Self.dictionarySize { return }
         }
+        // A frame of one row, by its key.
+        if steps.isEmpty, members.count == 1, tape.tokens[values[0]].kind == .object, !isEmpty(values[0]),
+            !hints.hasModel,
+            DictionaryKeys.isID(key(members[0].key)) || DictionaryKeys.isRowID(key(members[0].key))
+        {
+            add(object, steps + [.anyMember], .keyed, values, invalidKey)
+            return
+        }
         if areArraysByKey(members) {
             add(object, steps + [.anyMember, .anyElement], .keyedArrays, values, invalidKey)
             return

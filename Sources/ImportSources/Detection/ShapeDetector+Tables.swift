@@ -40,7 +40,8 @@ extension ShapeDetector {
     private func rows(_ asked: FormHints) -> FoundForm? {
         var arrays: [Place] = []
         findArrays(topLevelValues[0], [], &arrays)
-        let rows = arrays.filter { rowWidth(of: $0.value) > 0 }
+        var rows = arrays.filter { rowWidth(of: $0.value) > 0 }
+        if rows.count == 2, isIndex(rows[0], of: rows[1]) { rows.removeFirst() }
         guard !hints.haveHeader, let table = rows.first, rows.count == 1 else { return nil }
         let width = rowWidth(of: table.value)
         let others = arrays.filter { $0.value != table.value }
@@ -56,7 +57,10 @@ extension ShapeDetector {
                 && (descriptions.isEmpty || !isBeside(other, place, of: table))
                 && !table.steps.starts(with: other.steps)
         }
-        guard asked.shape == .rows || records.isEmpty else { return nil }
+        let areNamedRows =
+            place.steps.dropLast() == table.steps.dropLast() && place.name == "columns"
+            && Self.listNames.contains(table.name)
+        guard asked.shape == .rows || records.isEmpty || areNamedRows else { return nil }
         let path = RecordPath(steps: table.steps + [.anyElement])
         var form = SourceForm(
             .rows,
@@ -84,7 +88,7 @@ extension ShapeDetector {
         let values = children(of: place.value, limit: 200)
         return place.name == SourceForm.indexKey && place.value < rows.value
             && place.steps.dropLast() == rows.steps.dropLast()
-            && values.allSatisfy { ![.object, .array].contains(tape.tokens[$0].kind) }
+            && values.allSatisfy { tape.tokens[$0].kind != .object }
             && !areNumbered(values)
     }
 
@@ -284,6 +288,17 @@ extension ShapeDetector {
             detector: detector,
             detection: .found(layout: .stream, paths: [path], reason: Self.columnsReason)
         )
+    }
+
+    /// True if the document is an object of columns that is not read as one, as there are too few of them, or rows.
+    package var mayBeColumns: Bool {
+        guard let object = topLevelValues.first, topLevelValues.count == 1, isWhole, !hints.isStrict,
+            tape.tokens[object].kind == .object
+        else { return false }
+        let members = members(of: object)
+        var asked = FormHints()
+        asked.shape = .columns
+        return members.first.map { tape.tokens[$0.value].kind == .array } == true && areColumns(in: object, asked)
     }
 
     /// True if a few arrays are not of one length by chance.

@@ -222,7 +222,9 @@ package struct ShapeDetector {
         guard let first = topLevelValues.first, tape.tokens[first].kind == .array else { return nil }
         if topLevelValues.count == 1, !isLines {
             // Where lines are records, one of scalars is a row.
-            let isRow = hints.areLinesNamed && lines.begun == 1 && !children(of: first, limit: 1).isEmpty
+            let isRow =
+                hints.areLinesNamed && lines.begun == 1 && !children(of: first, limit: 1).isEmpty
+                || hints.paths.first == .root && isOneRow
             // A header row without rows.
             if hints.haveHeader, !isRow, !isEmpty(first), areScalars(first) { return root("a header row") }
             return isRow && !isArrayOfObjects(first) ? nil : elements("a top-level array")
@@ -322,6 +324,13 @@ package struct ShapeDetector {
 
     /// True if the source is one object, whose records may be at several record paths.
     package var isOneObject: Bool { object != nil && !isLines && !hints.areLinesNamed }
+
+    /// True if the source is one line with an array of scalars, which are records or a row.
+    package var isOneRow: Bool {
+        guard topLevelValues.count == 1, lines.begun == 1 else { return false }
+        return tape.tokens[topLevelValues[0]].kind == .array && !isEmpty(topLevelValues[0])
+            && areScalars(topLevelValues[0])
+    }
 
     /// The collections in the object that is the source's one value, in their order.
     package var collections: [Candidate] {

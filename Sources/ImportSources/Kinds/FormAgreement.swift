@@ -29,11 +29,19 @@ package enum FormAgreement {
         }
     }
 
-    /// Reads short documents as the longer ones of other sources are read: few columns, descriptions of rows, one object by key.
+    /// Reads short documents as the longer ones of other sources are read: few columns, descriptions of rows, one object by key, one row.
     package static func settleShort(
         _ looks: inout [SourceLook],
         _ look: (SourceLook, KnownRecords) throws -> SourceLook
     ) throws {
+        let haveRows = looks.contains { look in
+            look.paths == [.root] && !look.isOneObject && look.records.contains { !$0.isEmpty && $0.keys.isEmpty }
+        }
+        if haveRows {
+            var known = KnownRecords()
+            known.paths = [.root]
+            for source in looks.indices where looks[source].isOneRow { looks[source] = try look(looks[source], known) }
+        }
         let first = looks.first {
             [.columns, .rows].contains($0.description.form?.kind) || $0.paths.first?.steps == [.anyMember]
         }

@@ -12,7 +12,7 @@ package struct KnownRecords: Hashable {
     /// How the sources are read that have them; nil where that is not known.
     package var form: KnownForm?
 
-    package init() {}
+    package init(form: KnownForm? = nil) { self.form = form }
 
     /// True if records of a kind are where these are, and have mostly their keys.
     package func areLike(_ kind: SourceKinds.Kind) -> Bool {

@@ -8,6 +8,8 @@ package struct SourceLook {
     package let detection: ShapeDetector.Detection
     /// True if the records may be at several record paths of one object.
     package let isOneObject: Bool
+    /// True if it is one line with an array of scalars, which may be a row.
+    package var isOneRow = false
     /// What is at each record path.
     package var records: [SourceKinds.Records] = []
     /// The keys of that object.

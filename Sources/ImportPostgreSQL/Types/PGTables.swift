@@ -21,10 +21,21 @@ enum PGTables {
 
     /// What has the name in the current schema; nil for nothing.
     ///
+    /// - Parameter questions: what is asked with it.
     /// - Throws: `PGError`.
-    static func kind(of name: String, _ connection: PGConnection) throws -> Kind? {
-        guard let words = try words(for: name, connection) else { return nil }
+    static func kind(
+        of name: String,
+        _ connection: PGConnection,
+        with questions: [PGStatement] = []
+    ) throws -> Kind? {
+        guard let words = try words(for: name, connection, with: questions) else { return nil }
         return words == table ? .table : .other
+    }
+
+    /// What an import asks of a table before it knows whether it is there.
+    static func questions(of name: String) -> [PGStatement] {
+        guard !name.isEmpty, !name.utf8.contains(0) else { return [] }
+        return [kindQuestion(name), columnsQuestion(name), defaultsQuestion(name), indexesQuestion(name), rivalsQuestion(name)]
     }
 
     private static let table = "a table"
@@ -32,8 +43,16 @@ enum PGTables {
     /// What has the name, in words: `a view`; nil for nothing.
     ///
     /// Every table has a type of its name, so a type without a table is in the way, too.
-    private static func words(for name: String, _ connection: PGConnection) throws -> String? {
-        let kinds = try connection.execute(
+    private static func words(
+        for name: String,
+        _ connection: PGConnection,
+        with questions: [PGStatement] = []
+    ) throws -> String? {
+        try connection.ask(kindQuestion(name), with: questions).first?.text(0)
+    }
+
+    static func kindQuestion(_ name: String) -> PGStatement {
+        PGStatement(
             """
             SELECT CASE relkind WHEN 'r' THEN '\(table)' WHEN 'p' THEN '\(table)' WHEN 'v' THEN 'a view'
                 WHEN 'm' THEN 'a materialized view' WHEN 'S' THEN 'a sequence' WHEN 'i' THEN 'an index'
@@ -44,16 +63,25 @@ enum PGTables {
             SELECT 'a type' FROM pg_catalog.pg_type AS t JOIN pg_catalog.pg_namespace AS n ON n.oid = t.typnamespace
             WHERE n.nspname = current_schema() AND t.typname = $1 AND t.typrelid = 0 AND t.typelem = 0
             """,
-            [.text(PGNames.fitting(name))]
+            [.text(PGNames.fitting(name))],
+            isAboutTables: true
         )
-        return try kinds.first?.text(0)
     }
 
     /// True if a table has any rows.
     ///
+    /// - Parameter questions: what is asked with it.
     /// - Throws: `PGError`.
-    static func hasRows(_ name: String, _ connection: PGConnection) throws -> Bool {
-        try connection.execute("SELECT EXISTS (SELECT FROM \(quoted(name)))").first?.bool(0) ?? false
+    static func hasRows(
+        _ name: String,
+        _ connection: PGConnection,
+        with questions: [PGStatement] = []
+    ) throws -> Bool {
+        try connection.ask(rowsQuestion(name), with: questions).first?.bool(0) ?? false
+    }
+
+    static func rowsQuestion(_ name: String) -> PGStatement {
+        PGStatement("SELECT EXISTS (SELECT FROM \(quoted(name)))", isAboutTables: true)
     }
 
     /// Makes sure that tables can have these names, or have them already.
@@ -62,6 +90,7 @@ enum PGTables {
     ///   server; `PGError`.
     static func check(_ names: [String], _ connection: PGConnection, label: String) throws {
         var owners: [BytewiseString: String] = [:]
+        let questions = names.flatMap(Self.questions)
         for name in names {
             try check(name, of: name)
             guard !name.asciiLowercased.hasPrefix("_import_") else {
@@ -77,7 +106,7 @@ enum PGTables {
                     advice: otherName
                 )
             }
-            if let words = try words(for: name, connection), words != table {
+            if let words = try words(for: name, connection, with: questions), words != table {
                 throw ImportError(.nameTaken, at: label, "has \(words) named \(name) already", advice: otherName)
             }
         }
@@ -151,8 +180,10 @@ enum PGTables {
     ///
     /// - Returns: whether it did.
     private static func dropIfStillEmpty(_ table: String, _ connection: PGConnection) throws -> Bool {
-        let isKept = try connection.execute("SELECT to_regclass('_import_count') IS NULL").first?.bool(0) ?? true
-        guard !isKept, try !hasRows(table, connection) else { return false }
+        // Somebody may have filled it since that was asked.
+        guard try !hasRows(table, connection), try BookkeepingSchema.has("_import_count", connection),
+            try connection.execute("SELECT EXISTS (SELECT FROM \(quoted(table)))").first?.bool(0) == false
+        else { return false }
         let isOurs =
             try connection.execute(
                 """
@@ -172,7 +203,7 @@ enum PGTables {
                 [.text(table), .text(PGNames.fitting(table)), .text(identifierName(of: table))]
             ).first?.bool(0) ?? false
         guard isOurs else { return false }
-        _ = try connection.execute("SAVEPOINT _import_drop")
+        connection.post("SAVEPOINT _import_drop")
         do {
             _ = try connection.execute("DROP TABLE \(quoted(table))")
         } catch let failure as PGError where failure.sqlState == "2BP01" {

@@ -65,7 +65,7 @@ enum BookkeepingSchema {
         """
 
     /// Statements that make what settles objects: the first model with an identifier or a relationship needs it.
-    static let settling = """
+    private static let settling = """
         CREATE TABLE IF NOT EXISTS _import_settle (
             job bigint NOT NULL REFERENCES _import_job, position integer NOT NULL, bucket integer NOT NULL,
             state text NOT NULL DEFAULT 'open', owner text NOT NULL DEFAULT '',
@@ -100,6 +100,12 @@ enum BookkeepingSchema {
     static func prepare(_ connection: PGConnection, label: String) throws {
         guard try !isThere(connection, checkedFor: label) else { return }
         _ = try connection.execute(lasting)
+    }
+
+    /// Makes what settles objects, where it is not there.
+    static func prepareSettling(_ connection: PGConnection) throws {
+        guard try !has("_import_settle", connection) else { return }
+        _ = try connection.execute(settling)
     }
 
     /// True if the schema has the tables.

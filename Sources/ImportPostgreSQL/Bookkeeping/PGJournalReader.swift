@@ -76,7 +76,8 @@ class PGJournalReader: JournalReader {
     }
 
     func hasFinishedStream(_ fingerprint: String) throws -> Bool {
-        try select("WHERE job.state = 'finished' AND strpos(job.sources, $1) > 0", [.text(fingerprint)]).contains { job in
+        try select("WHERE job.state = 'finished' AND strpos(job.sources, $1) > 0", [.text(fingerprint)]).contains {
+            job in
             job.sources.contains { !$0.description.isRepeatable && $0.description.fingerprint == fingerprint }
         }
     }
@@ -200,7 +201,8 @@ class PGJournalReader: JournalReader {
         let chunks = ChunkTable(job: job)
         return [
             chunks.markerQuestion(keeping: session.keptChunk), chunks.doneQuestion, Self.recordCounts(of: job),
-            Self.readEntities(of: job), Self.ledgerNames(of: job), Self.indexes(of: job), PGCounts.totalsQuestion(of: job),
+            Self.readEntities(of: job), Self.ledgerNames(of: job), Self.indexes(of: job),
+            PGCounts.totalsQuestion(of: job),
         ]
     }
 
@@ -239,7 +241,8 @@ class PGJournalReader: JournalReader {
     }
 
     /// What the ledger has of a kind, by entity and attribute.
-    private func ledger(of job: StoredJob, _ kind: LedgerKind) throws -> [(entity: String, name: String, count: Int64)] {
+    private func ledger(of job: StoredJob, _ kind: LedgerKind) throws -> [(entity: String, name: String, count: Int64)]
+    {
         try readIfThere { connection in
             try connection.ask(Self.ledgerNames(of: job.id), with: state(of: job.id))
                 .filter { try $0.text(0) == kind.rawValue }
@@ -298,7 +301,9 @@ class PGJournalReader: JournalReader {
     func identifiedEntities(excluding job: Int64?) throws -> [EntityDescription] {
         try readIfThere { connection in
             var known: [BytewiseString: EntityDescription] = [:]
-            for entity in try StoredJob.models(besides: job, connection, label: label, with: planning).flatMap(\.entities)
+            for entity in try StoredJob.models(besides: job, connection, label: label, with: planning).flatMap(
+                \.entities
+            )
             where !entity.identifier.isEmpty {
                 known[BytewiseString(entity.table)] = entity
             }

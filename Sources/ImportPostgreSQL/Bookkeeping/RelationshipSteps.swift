@@ -14,7 +14,7 @@ struct RelationshipSteps {
 
     /// Notes that none is done.
     static func begin(_ job: Int64, _ connection: PGConnection) throws {
-        if try !BookkeepingSchema.has("_import_settle", connection) { _ = try connection.execute(BookkeepingSchema.settling) }
+        try BookkeepingSchema.prepareSettling(connection)
         connection.post(
             """
             INSERT INTO _import_settle (job, position, bucket, state) VALUES ($1, $2, 0, 'steps')

@@ -20,7 +20,7 @@ enum StagingTables {
             let isAlone = try isGuarded || PGTables.hasRivals(entity, connection)
             return [true, false].map { isAlone ? 1 : StagingUpsert.buckets(forBytes: bytes, tableWasEmpty: $0) }
         }
-        if try !BookkeepingSchema.has("_import_settle", connection) { _ = try connection.execute(BookkeepingSchema.settling) }
+        try BookkeepingSchema.prepareSettling(connection)
         for ((position, _), buckets) in zip(staged, counts) {
             connection.post(
                 """
@@ -83,7 +83,9 @@ enum StagingTables {
                 Array(reference.columns) + [reference.position].compactMap(\.self)
             } ?? []
         )
-        let row = try connection.ask(buckets(of: job.id), with: questions).first { try $0.integer(0) == Int64(position) }
+        let row = try connection.ask(buckets(of: job.id), with: questions).first {
+            try $0.integer(0) == Int64(position)
+        }
         guard let row else { throw ImportError(.fault, "the job \(job.id) does not count the entity \(entity.name)") }
         let stored = try PGTables.columns(of: entity.table, connection).columns
         let columns = PGColumn.all(of: entity).enumerated().map { index, column in

@@ -44,7 +44,9 @@ extension StoredJob {
         with questions: [PGStatement] = []
     ) throws -> [ModelDescription] {
         let rows = try connection.ask(modelsQuestion, with: questions).compactMap { row in
-            try [row.optionalInteger(1), row.optionalInteger(2)].compactMap(\.self).first { $0 != job }.map { ($0, row) }
+            try [row.optionalInteger(1), row.optionalInteger(2)].compactMap(\.self).first { $0 != job }.map {
+                ($0, row)
+            }
         }
         return try rows.sorted { $0.0 < $1.0 }.map { _, row in
             guard let model = try? ModelDescription(stored: row.text(0)) else {
@@ -114,7 +116,9 @@ extension StoredJob {
             else { throw damage("sources") }
             var model: ModelDescription?
             if let text = try row.optionalText(7) {
-                guard let read = try models[text] ?? (try? ModelDescription(stored: text)) else { throw damage("model") }
+                guard let read = try models[text] ?? (try? ModelDescription(stored: text)) else {
+                    throw damage("model")
+                }
                 models[text] = read
                 model = read
             }

@@ -180,7 +180,8 @@ final class PGConnection {
         }
         let sent = posted
         posted.removeAll()
-        let results = try together(sent + [Posted(statement: statement)] + questions.map { Posted(statement: $0) }, policy)
+        let all = sent + ([statement] + questions).map { Posted(statement: $0) }
+        let results = try together(all, policy)
         for (question, rows) in zip(questions, results.dropFirst(sent.count + 1)) { answers[question] = rows }
         return results[sent.count]
     }

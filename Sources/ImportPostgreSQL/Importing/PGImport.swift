@@ -71,7 +71,7 @@ struct PGImport {
         let relations = RelationshipSettlement(task, try task.serverModel(), session)
         try relations?.begin()
         // Who would have no bucket needs no connection.
-        let workers = try min(context.options.workers, max(1, upserts.passOverEmptyBuckets(session)))
+        let workers = try min(context.options.workers, max(1, upserts.removeEmptyBuckets(session)))
         let pool = WorkerPool(workers: workers) { [interruption = context.interruption] _ in
             interruption.request(.interrupt)
         }

@@ -44,10 +44,10 @@ struct PGUpsertWorker {
 
     // MARK: A worker
 
-    /// Takes the buckets of entities of which no record was read for settled.
+    /// Removes the buckets of entities of which no record was read.
     ///
-    /// - Returns: how many are left; those of relationships, of which that is not known, all count.
-    func passOverEmptyBuckets(_ session: PGLockingSession) throws -> Int {
+    /// - Returns: how many are to be settled; those of relationships, of which that is not known, all count.
+    func removeEmptyBuckets(_ session: PGLockingSession) throws -> Int {
         let left = PGStatement(
             "SELECT count(*) FROM _import_settle WHERE job = $1 AND state IN ('open', 'waiting')",
             [.integer(job)]
@@ -58,7 +58,7 @@ struct PGUpsertWorker {
             try session.write { connection in
                 connection.post(
                     """
-                    UPDATE _import_settle SET state = 'done' WHERE job = $1 AND state = 'open' AND position NOT IN (
+                    DELETE FROM _import_settle WHERE job = $1 AND state = 'open' AND position NOT IN (
                         SELECT position FROM _import_count WHERE job = $1 AND chunk > 0 AND records_read > 0
                     )
                     """,

@@ -35,7 +35,10 @@ enum PGTables {
     /// What an import asks of a table before it knows whether it is there.
     static func questions(of name: String) -> [PGStatement] {
         guard !name.isEmpty, !name.utf8.contains(0) else { return [] }
-        return [kindQuestion(name), columnsQuestion(name), defaultsQuestion(name), indexesQuestion(name), rivalsQuestion(name)]
+        return [
+            kindQuestion(name), columnsQuestion(name), defaultsQuestion(name), indexesQuestion(name),
+            rivalsQuestion(name),
+        ]
     }
 
     private static let table = "a table"
@@ -181,7 +184,8 @@ enum PGTables {
     /// - Returns: whether it did.
     private static func dropIfStillEmpty(_ table: String, _ connection: PGConnection) throws -> Bool {
         // Somebody may have filled it since that was asked.
-        guard try !hasRows(table, connection), try BookkeepingSchema.has("_import_count", connection),
+        guard try !hasRows(table, connection),
+            try connection.ask("SELECT to_regclass('_import_count') IS NOT NULL").first?.bool(0) == true,
             try connection.execute("SELECT EXISTS (SELECT FROM \(quoted(table)))").first?.bool(0) == false
         else { return false }
         let isOurs =

@@ -16,7 +16,7 @@ import Testing
         folder = try TemporaryDirectory()
     }
 
-    /// - Returns: the round trips of one import of a file of one record, logins included.
+    /// - Returns: the round trips of one import of a file of one record; each login counts as one.
     private func trips(_ number: Int, _ model: ModelDescription?) throws -> Int {
         let source = try folder.write(#"[{"id": \#(number), "name": "n\#(number)"}]"#, to: "r\(number).json")
         var store = PostgreSQLStore(try database.address())
@@ -46,7 +46,7 @@ import Testing
     @Test func aLaterImportWaitsSeldomForTheServer() throws {
         #expect(try trips(0, nil) <= 30)
         let later = try (1...4).map { try trips($0, nil) }
-        #expect(later.allSatisfy { $0 <= 29 }, "\(later)")
+        #expect(later.allSatisfy { $0 <= 25 }, "\(later)")
         #expect(Set(later).count == 1, "each job makes the next one wait longer: \(later)")
         #expect(try database.query("SELECT count(*) FROM people") == [["5"]])
     }
@@ -54,14 +54,14 @@ import Testing
     @Test func withAModelToo() throws {
         let model = try model("")
         let all = try (0...4).map { try trips($0, model) }
-        #expect(all.allSatisfy { $0 <= 29 }, "\(all)")
+        #expect(all.dropFirst().allSatisfy { $0 <= 25 }, "\(all)")
         #expect(Set(all.dropFirst(2)).count == 1, "\(all)")
     }
 
     @Test func withAnIdentifierItWaitsForTheSettlingToo() throws {
         let model = try model(#""identifier": ["id"],"#)
         let all = try (0...4).map { try trips($0, model) }
-        #expect(all.dropFirst().allSatisfy { $0 <= 42 }, "\(all)")
+        #expect(all.dropFirst().allSatisfy { $0 <= 40 }, "\(all)")
         #expect(Set(all.dropFirst(2)).count == 1, "\(all)")
     }
 }

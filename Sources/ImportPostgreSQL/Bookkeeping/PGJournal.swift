@@ -163,6 +163,12 @@ final class PGJournal: PGJournalReader, Journal {
         let known = Self.positions(of: job.id)
         let questions = server.entities.map(\.table).flatMap(PGTables.questions)
         let positions = try Set(connection.ask(known, with: questions).map { try $0.integer(0) })
+        let there = try server.entities.map(\.table).filter {
+            try !PGTables.questions(of: $0).isEmpty && PGTables.kind(of: $0, connection) == .table
+        }
+        if let first = there.first {
+            _ = try PGTables.hasRows(first, connection, with: there.map(PGTables.rowsQuestion))
+        }
         var entities: [[PGValue]] = []
         job.model = model
         job.isModelFinal = isFinal

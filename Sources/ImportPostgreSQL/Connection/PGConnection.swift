@@ -157,6 +157,11 @@ final class PGConnection {
     /// Forgets what it remembers.
     func forget() { answers.removeAll() }
 
+    /// Forgets the answers to some questions.
+    func forget(_ questions: [PGStatement]) {
+        for question in questions { answers[question] = nil }
+    }
+
     /// One round trip: what is posted, a statement, and questions whose answers are remembered.
     ///
     /// - Returns: the rows of the statement.

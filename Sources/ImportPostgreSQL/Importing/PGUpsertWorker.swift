@@ -30,7 +30,12 @@ struct PGUpsertWorker {
     func finish(_ session: PGLockingSession) throws {
         let settled = model.tables.filter { !$0.1.identifier.isEmpty }
         try session.write { connection in
-            let questions = settled.flatMap { PGTables.questions(of: $0.1.table) }
+            let questions = settled.flatMap { _, entity in
+                [
+                    PGTables.indexesQuestion(entity.table),
+                    PGTables.kindQuestion(PGTables.identifierName(of: entity.table)),
+                ]
+            }
             // A table that was not empty has its index already.
             connection.post("SET LOCAL maintenance_work_mem = '256MB'")
             for (_, entity) in settled {

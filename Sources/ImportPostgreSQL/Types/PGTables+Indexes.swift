@@ -56,7 +56,8 @@ extension PGTables {
             number += 1
         }
         do {
-            _ = try connection.execute(identifierIndex(of: entity, named: name))
+            _ = try connection.note(identifierIndex(of: entity, named: name))
+            connection.forget(Self.questions(of: entity.table) + [kindQuestion(name)])
         } catch let failure as PGError where failure.sqlState == "23505" {
             throw ImportError(
                 .identifierNotUnique,

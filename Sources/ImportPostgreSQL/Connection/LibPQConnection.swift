@@ -337,8 +337,7 @@ final class LibPQConnection {
     /// Calls `body` with each result that is no error, up to the end, or to where a COPY wants its rows.
     ///
     /// - Returns: whether a COPY wants its rows.
-    /// - Throws: the server's first error as `PGError`, or the interruption's `ImportError` where that is its
-    ///   cause.
+    /// - Throws: the server's first error as `PGError`, or the interruption's `ImportError` where that is its cause.
     @discardableResult
     private func forEachResult(_ policy: InterruptionPolicy, _ body: (PGRows) -> Bool) throws -> Bool {
         var wait = Wait(policy: policy)
@@ -483,8 +482,7 @@ final class LibPQConnection {
             try endCopy("ended by the client")
             try flush(.never, within: Self.patience)
         } catch {
-            // Where nothing can be sent any more, the server's last words may have been received: they are read only
-            // now.
+            // Where nothing can be sent any more, the server's last words may have been received, and are read only now.
             guard !isOpen else {
                 close()
                 return nil

@@ -89,4 +89,21 @@ static inline int cPQsendQueryParams(
     return function(connection, command, count, types, values, lengths, formats, result_format);
 }
 
+// Several statements in one round trip (https://www.postgresql.org/docs/current/libpq-pipeline-mode.html), from version 14 on.
+#ifdef LIBPQ_HAS_PIPELINING
+CPOSTGRESQL_1(int, PQenterPipelineMode, PGconn *)
+CPOSTGRESQL_1(int, PQexitPipelineMode, PGconn *)
+CPOSTGRESQL_1(int, PQpipelineSync, PGconn *)
+
+/// True if the library that is loaded has them.
+static inline int cpostgresql_has_pipelines(void) { return dlsym(cpostgresql_load(), "PQenterPipelineMode") != NULL; }
+static inline int cpostgresql_was_skipped(const PGresult *result) { return cPQresultStatus(result) == PGRES_PIPELINE_ABORTED; }
+#else
+static inline int cPQenterPipelineMode(PGconn *connection) { return 0; }
+static inline int cPQexitPipelineMode(PGconn *connection) { return 0; }
+static inline int cPQpipelineSync(PGconn *connection) { return 0; }
+static inline int cpostgresql_has_pipelines(void) { return 0; }
+static inline int cpostgresql_was_skipped(const PGresult *result) { return 0; }
+#endif
+
 #endif

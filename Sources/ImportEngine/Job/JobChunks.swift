@@ -41,7 +41,8 @@ struct JobChunks {
         let place = ChunkDirectoryCheck(path: path, sources: job.sources.map(\.description))
         var file = RecordedFile(chunksOf: job, isMade: true)
         if place.isNew {
-            try save(file, job, insteadOf: old)
+            // A job that has just begun has noted it.
+            if isMoved || recorded != file { try save(file, job, insteadOf: old) }
             let directory = try ChunkDirectory(path: path, creates: true)
             try place.check(directory, token: job.token, isOwn: false)
             file.isMade = directory.isMade

@@ -65,7 +65,7 @@ enum BookkeepingSchema {
         """
 
     /// Statements that make what settles objects: the first model with an identifier or a relationship needs it.
-    static let settling = """
+    private static let settling = """
         CREATE TABLE IF NOT EXISTS _import_settle (
             job bigint NOT NULL REFERENCES _import_job, position integer NOT NULL, bucket integer NOT NULL,
             state text NOT NULL DEFAULT 'open', owner text NOT NULL DEFAULT '',
@@ -102,27 +102,43 @@ enum BookkeepingSchema {
         _ = try connection.execute(lasting)
     }
 
+    /// Makes what settles objects, where it is not there.
+    static func prepareSettling(_ connection: PGConnection) throws {
+        guard try !has("_import_settle", connection) else { return }
+        _ = try connection.execute(settling)
+    }
+
     /// True if the schema has the tables.
     static func isThere(_ connection: PGConnection) throws -> Bool {
         try has("_import_job", connection)
     }
 
+    /// Two columns of a statement: whether the schema has the tables, and their format.
+    ///
+    /// A copy of a schema may have lost its comments; the format before this one had a table for it.
+    static let found = """
+        to_regclass('_import_job') IS NOT NULL, CASE WHEN to_regclass('_import_meta') IS NOT NULL THEN '2'
+            ELSE obj_description(to_regclass('_import_job'), 'pg_class') END
+        """
+
+    /// True if the tables are there, and of this format.
+    ///
+    /// - Parameter first: the place of `found` in the row.
+    static func isUsable(_ row: PGRow, at first: Int = 0) throws -> Bool {
+        try row.bool(first) && row.optionalText(first + 1) ?? format == format
+    }
+
     /// True if the schema has a table.
     static func has(_ table: String, _ connection: PGConnection) throws -> Bool {
-        try connection.execute("SELECT to_regclass($1) IS NOT NULL", [.text(table)]).first?.bool(0) ?? false
+        try connection.ask("SELECT to_regclass($1) IS NOT NULL", [.text(table)]).first?.bool(0) ?? false
     }
 
     /// True if the schema has the tables.
     ///
     /// - Throws: `ImportError` with `.storeForeign` where they are of another format.
     static func isThere(_ connection: PGConnection, checkedFor label: String) throws -> Bool {
-        // A copy of a schema may have lost its comments; the format before this one had a table for it.
-        let sql = """
-            SELECT to_regclass('_import_job') IS NOT NULL, CASE WHEN to_regclass('_import_meta') IS NOT NULL THEN '2'
-                ELSE obj_description(to_regclass('_import_job'), 'pg_class') END
-            """
-        guard let row = try connection.execute(sql).first, try row.bool(0) else { return false }
-        guard let found = try row.optionalText(1), found != format else { return true }
+        guard let row = try connection.ask("SELECT \(found)").first, try row.bool(0) else { return false }
+        guard try !isUsable(row), let found = try row.optionalText(1) else { return true }
         throw ImportError(
             .storeForeign,
             at: label,

@@ -26,18 +26,16 @@ struct ChunkTable: Sendable {
     /// Where all chunks before the last one that is done are done, too, those after it are cut again: their source may have been
     /// corrected, or their files may be gone. Otherwise all that have a row count.
     func lastKept(_ connection: PGConnection) throws -> Int64 {
-        let row = try connection.execute(
-            """
-            SELECT coalesce(max(number) FILTER (WHERE state = 'done'), 0),
-                coalesce(min(number) FILTER (WHERE state <> 'done'), 0), coalesce(max(number), 0)
-            FROM _import_chunk WHERE job = $1
-            """,
-            [.integer(job)]
-        ).first
-        guard let row else { return 0 }
-        let (lastDone, firstOpen) = (try row.integer(0), try row.integer(1))
-        return firstOpen > 0 && firstOpen < lastDone ? try row.integer(2) : lastDone
+        try connection.execute(Self.lastKept, [.integer(job)]).first?.integer(0) ?? 0
     }
+
+    private static let lastKept = """
+        SELECT CASE WHEN first_open < last_done THEN last ELSE last_done END AS number FROM (
+            SELECT coalesce(max(number) FILTER (WHERE state = 'done'), 0) AS last_done,
+                min(number) FILTER (WHERE state <> 'done') AS first_open, max(number) AS last
+            FROM _import_chunk WHERE job = $1
+        ) AS ends
+        """
 
     /// Removes the rows of chunks that are registered again.
     ///
@@ -57,39 +55,47 @@ struct ChunkTable: Sendable {
 
     /// Where cutting goes on: the end of the last chunk that counts.
     ///
-    /// - Parameter kept: that chunk; nil to find it.
-    func cutMarker(_ connection: PGConnection, keeping kept: Int64? = nil, label: String) throws -> Marker {
+    /// - Parameters:
+    ///   - kept: that chunk; nil to find it.
+    ///   - questions: what is asked with it.
+    func cutMarker(
+        _ connection: PGConnection,
+        keeping kept: Int64? = nil,
+        label: String,
+        with questions: [PGStatement] = []
+    ) throws -> Marker {
         var marker = Marker()
-        marker.seconds =
-            try connection.execute("SELECT seconds FROM _import_job WHERE id = $1", [.integer(job)])
-            .first?.double(0) ?? 0
-        let kept = try kept ?? lastKept(connection)
-        // A chunk has a number from 1.
-        guard kept > 0 else { return marker }
-        let last = try connection.execute(
-            "SELECT entry FROM _import_chunk WHERE job = $1 AND number = $2",
-            [.integer(job), .integer(kept)]
-        ).first
-        guard let last else { return marker }
-        let entry = try entry(last.text(0), label: label)
+        guard let row = try connection.ask(markerQuestion(keeping: kept), with: questions).first else { return marker }
+        marker.seconds = try row.optionalDouble(0) ?? 0
+        // There is none, or it is gone.
+        guard let text = try row.optionalText(1) else { return marker }
+        let entry = try entry(text, label: label)
         marker.source = entry.isLast ? entry.source + 1 : entry.source
         marker.byteOffset = entry.isLast ? 0 : entry.endByte
         marker.chunkStart = entry.isLast ? .start : entry.end
         marker.recordOrdinal = entry.firstOrdinal + Int64(entry.records) - 1
-        let sums = try connection.execute(
-            """
-            SELECT coalesce(sum(bytes), 0)::bigint, coalesce(sum(chunks), 0)::bigint FROM (
-                SELECT max(end_byte) - CASE WHEN min(first_byte) > 4 THEN min(first_byte) ELSE 0 END AS bytes,
-                    count(*) AS chunks FROM _import_chunk
-                WHERE job = $1 AND number <= $2 GROUP BY source
-            ) AS sources
-            """,
-            [.integer(job), .integer(kept)]
-        ).first
-        marker.bytes = try sums?.integer(0) ?? 0
-        marker.chunksDone = Int(try sums?.integer(1) ?? 0)
+        marker.bytes = try row.integer(2)
+        marker.chunksDone = Int(try row.integer(3))
         marker.commits = Int64(marker.chunksDone)
         return marker
+    }
+
+    /// Asks for the time that a job has taken, the last chunk that counts, and the sums of all up to that.
+    func markerQuestion(keeping kept: Int64?) -> PGStatement {
+        PGStatement(
+            """
+            WITH kept AS (SELECT coalesce($2::bigint, (\(Self.lastKept))) AS number)
+            SELECT (SELECT seconds FROM _import_job WHERE id = $1), (
+                SELECT entry FROM _import_chunk AS chunk WHERE chunk.job = $1 AND chunk.number = kept.number
+            ), coalesce(sum(bytes), 0)::bigint, coalesce(sum(chunks), 0)::bigint
+            FROM kept LEFT JOIN LATERAL (
+                SELECT max(end_byte) - CASE WHEN min(first_byte) > 4 THEN min(first_byte) ELSE 0 END AS bytes,
+                    count(*) AS chunks FROM _import_chunk AS chunk
+                WHERE chunk.job = $1 AND chunk.number <= kept.number GROUP BY source
+            ) AS sources ON true GROUP BY kept.number
+            """,
+            [.integer(job), kept.map { .integer($0) } ?? .null]
+        )
     }
 
     private func entry(_ text: String, label: String) throws -> ChunkEntry {
@@ -155,7 +161,7 @@ struct ChunkTable: Sendable {
 
     /// Adds a chunk that is on the disk; again, nothing changes.
     func register(_ entry: ChunkEntry, _ connection: PGConnection) throws {
-        _ = try connection.execute(
+        connection.post(
             """
             INSERT INTO _import_chunk (
                 job, number, source, first_byte, end_byte, source_hash, first_ordinal, records, entry
@@ -170,8 +176,8 @@ struct ChunkTable: Sendable {
     }
 
     /// Notes that no more chunks come.
-    func noteSplit(_ connection: PGConnection) throws {
-        _ = try connection.execute("UPDATE _import_job SET is_split = true WHERE id = $1", [.integer(job)])
+    func noteSplit(_ connection: PGConnection) {
+        connection.post("UPDATE _import_job SET is_split = true WHERE id = $1", [.integer(job)])
     }
 
     // MARK: Working
@@ -181,21 +187,41 @@ struct ChunkTable: Sendable {
     /// - Parameters:
     ///   - owner: 128 random bits, in hexadecimal, that are this worker's alone.
     ///   - host: where it works, for people.
-    /// - Returns: nil where there is none now.
+    /// - Returns: the lease, or what is left of the job where there is none now; neither where the job is gone.
     /// - Throws: `ImportError` where a chunk was taken too often in vain.
-    func lease(_ owner: String, host: String, _ connection: PGConnection, label: String) throws -> ChunkLease? {
+    func lease(
+        _ owner: String,
+        host: String,
+        _ connection: PGConnection,
+        label: String
+    ) throws -> (lease: ChunkLease?, outlook: Outlook?) {
         let row = try connection.execute(
             """
-            UPDATE _import_chunk SET owner = $1, host = $3, attempts = attempts + 1,
-                lease_until = clock_timestamp() + interval '\(Self.leaseSeconds) s'
-            WHERE job = $2 AND number = (
-                SELECT number FROM _import_chunk WHERE job = $2 AND state = 'sealed' AND lease_until < clock_timestamp()
-                ORDER BY number LIMIT 1 FOR UPDATE SKIP LOCKED
-            ) RETURNING entry, attempts
+            WITH lease AS (
+                UPDATE _import_chunk SET owner = $1, host = $3, attempts = attempts + 1,
+                    lease_until = clock_timestamp() + interval '\(Self.leaseSeconds) s'
+                WHERE job = $2 AND number = (
+                    SELECT number FROM _import_chunk WHERE job = $2 AND state = 'sealed' AND lease_until < clock_timestamp()
+                    ORDER BY number LIMIT 1 FOR UPDATE SKIP LOCKED
+                ) RETURNING entry, attempts
+            )
+            SELECT entry, attempts, state, is_split,
+                CASE WHEN entry IS NULL THEN EXISTS (SELECT 1 FROM _import_chunk WHERE job = $2 AND state = 'sealed') END,
+                CASE WHEN entry IS NULL THEN EXISTS (SELECT 1 FROM _import_chunk WHERE job = $2 AND state = 'failed') END
+            FROM _import_job AS job LEFT JOIN lease ON true WHERE job.id = $2
             """,
             [.text(owner), .integer(job), .text(host)]
         ).first
-        guard let row else { return nil }
+        guard let row else { return (nil, nil) }
+        guard try row.optionalText(0) != nil else {
+            let outlook = Outlook(
+                state: try row.text(2),
+                isSplit: try row.bool(3),
+                hasSealed: try row.bool(4),
+                hasFailed: try row.bool(5)
+            )
+            return (nil, outlook)
+        }
         let lease = ChunkLease(entry: try entry(row.text(0), label: label), attempts: try row.integer(1))
         guard lease.attempts <= Self.mostAttempts else {
             _ = try connection.execute(
@@ -209,7 +235,7 @@ struct ChunkTable: Sendable {
                 advice: "See the messages of its workers, then resume: \(call: .resuming(store: label))."
             )
         }
-        return lease
+        return (lease, nil)
     }
 
     /// The fence of a chunk's transaction, its first statement: the row is locked until the commit.
@@ -265,31 +291,13 @@ struct ChunkTable: Sendable {
         var isDone: Bool { isSplit && !hasSealed && !hasFailed }
     }
 
-    /// - Returns: nil where the job is gone.
-    func outlook(_ connection: PGConnection) throws -> Outlook? {
-        let row = try connection.execute(
-            """
-            SELECT state, is_split, EXISTS (SELECT 1 FROM _import_chunk WHERE job = $1 AND state = 'sealed'),
-                EXISTS (SELECT 1 FROM _import_chunk WHERE job = $1 AND state = 'failed')
-            FROM _import_job WHERE id = $1
-            """,
-            [.integer(job)]
-        ).first
-        guard let row else { return nil }
-        return Outlook(
-            state: try row.text(0),
-            isSplit: try row.bool(1),
-            hasSealed: try row.bool(2),
-            hasFailed: try row.bool(3)
-        )
-    }
-
-    /// What is committed: chunks, records, bytes and rejects.
+    /// What is committed: chunks, records, bytes and rejects; and how many chunks there are.
     struct Done {
         var chunks: Int64 = 0
         var records: Int64 = 0
         var bytes: Int64 = 0
         var rejects: Int64 = 0
+        var all: Int64 = 0
     }
 
     /// What is committed of the chunks before the first one that is not done.
@@ -306,21 +314,27 @@ struct ChunkTable: Sendable {
         return Done(records: try row?.integer(0) ?? 0, rejects: try row?.integer(1) ?? 0)
     }
 
-    func done(_ connection: PGConnection) throws -> Done {
-        let row = try connection.execute(
-            """
-            SELECT count(*), coalesce(sum(records), 0)::bigint, coalesce(sum(end_byte - first_byte), 0)::bigint,
-                (SELECT coalesce(sum(rejected), 0)::bigint FROM _import_count WHERE job = $1)
-            FROM _import_chunk WHERE job = $1 AND state = 'done'
-            """,
-            [.integer(job)]
-        ).first
-        guard let row else { return Done() }
+    /// - Parameter questions: what is asked with it.
+    func done(_ connection: PGConnection, with questions: [PGStatement] = []) throws -> Done {
+        guard let row = try connection.ask(doneQuestion, with: questions).first else { return Done() }
         return Done(
             chunks: try row.integer(0),
             records: try row.integer(1),
             bytes: try row.integer(2),
-            rejects: try row.integer(3)
+            rejects: try row.integer(3),
+            all: try row.integer(4)
+        )
+    }
+
+    var doneQuestion: PGStatement {
+        PGStatement(
+            """
+            SELECT count(*) FILTER (WHERE is_done), coalesce(sum(records) FILTER (WHERE is_done), 0)::bigint,
+                coalesce(sum(end_byte - first_byte) FILTER (WHERE is_done), 0)::bigint,
+                (SELECT coalesce(sum(rejected), 0)::bigint FROM _import_count WHERE job = $1), count(*)
+            FROM (SELECT *, state = 'done' AS is_done FROM _import_chunk WHERE job = $1) AS chunks
+            """,
+            [.integer(job)]
         )
     }
 }

@@ -62,7 +62,7 @@ struct PGCounts {
     func write(_ tally: Tally, of entry: ChunkEntry, _ connection: PGConnection) throws {
         let (job, chunk) = (PGValue.integer(job.id), PGValue.integer(Int64(entry.number)))
         for (position, read) in tally.read.enumerated() where read > 0 || tally.linked[position] > 0 {
-            _ = try connection.execute(
+            connection.post(
                 """
                 INSERT INTO _import_count (
                     job, chunk, position, records_read, inserted, ignored, rejected, nested, linked
@@ -84,7 +84,7 @@ struct PGCounts {
         let (job, chunk) = (PGValue.integer(job.id), PGValue.integer(Int64(entry.number)))
         for (key, count) in zip(tally.ledger.keys, tally.ledger.counts) {
             let entity = key.entity < 0 ? "" : plans[Int(key.entity)].entity.name
-            _ = try connection.execute(
+            connection.post(
                 """
                 INSERT INTO _import_ledger (job, chunk, entity, attribute, kind, count) VALUES ($1, $2, $3, $4, $5, $6)
                 ON CONFLICT (job, chunk, entity, attribute, kind) WHERE NOT is_error DO UPDATE SET count = _import_ledger.count + excluded.count
@@ -103,7 +103,7 @@ struct PGCounts {
     func writeRejects(_ tally: Tally, of entry: ChunkEntry, place first: Int64, _ connection: PGConnection) throws {
         let (job, chunk) = (PGValue.integer(job.id), PGValue.integer(Int64(entry.number)))
         for (place, group) in tally.errors.inSourceOrder.enumerated() {
-            _ = try connection.execute(
+            connection.post(
                 """
                 INSERT INTO _import_ledger (
                     job, chunk, place, entity, attribute, kind, expected, found, count, first_byte_offset, first_ordinal,
@@ -159,7 +159,7 @@ struct PGCounts {
                 ON CONFLICT (job, chunk, entity, attribute, kind) WHERE NOT is_error DO NOTHING
                 """
                 : "DELETE FROM _import_ledger WHERE job = $1 AND entity = $2 AND attribute = $3 AND kind = $4 AND NOT is_error"
-            _ = try connection.execute(statement, key)
+            connection.post(statement, key)
         }
     }
 
@@ -167,20 +167,7 @@ struct PGCounts {
 
     /// What a job has done so far, by entity.
     static func totals(of job: StoredJob, _ connection: PGConnection) throws -> [EntityTotals] {
-        try connection.execute(
-            """
-            SELECT entity.entity, entity.table_name, coalesce(sum(records_read), 0)::bigint,
-                coalesce(sum(inserted), 0)::bigint, coalesce(sum(updated), 0)::bigint,
-                coalesce(sum(unchanged), 0)::bigint, coalesce(sum(ignored), 0)::bigint,
-                coalesce(sum(rejected), 0)::bigint, coalesce(sum(nested), 0)::bigint,
-                coalesce(sum(nested_inserted), 0)::bigint, coalesce(sum(nested_updated), 0)::bigint,
-                coalesce(sum(nested_unchanged), 0)::bigint, coalesce(sum(linked), 0)::bigint,
-                coalesce(sum(deleted), 0)::bigint, coalesce(sum(stubs), 0)::bigint
-            FROM _import_entity AS entity LEFT JOIN _import_count AS counts USING (job, position)
-            WHERE job = $1 AND position >= 0 GROUP BY position, entity.entity, entity.table_name ORDER BY position
-            """,
-            [.integer(job.id)]
-        ).map { row in
+        try connection.ask(totalsQuestion(of: job.id)).map { row in
             var totals = EntityTotals(entity: try row.text(0), table: try row.text(1))
             totals.recordsRead = try row.integer(2)
             totals.inserted = try row.integer(3)
@@ -200,6 +187,23 @@ struct PGCounts {
             totals.nested.ignored = nested.nested - nested.inserted - nested.updated - nested.unchanged - nested.linked
             return totals
         }
+    }
+
+    static func totalsQuestion(of job: Int64) -> PGStatement {
+        PGStatement(
+            """
+            SELECT entity.entity, entity.table_name, coalesce(sum(records_read), 0)::bigint,
+                coalesce(sum(inserted), 0)::bigint, coalesce(sum(updated), 0)::bigint,
+                coalesce(sum(unchanged), 0)::bigint, coalesce(sum(ignored), 0)::bigint,
+                coalesce(sum(rejected), 0)::bigint, coalesce(sum(nested), 0)::bigint,
+                coalesce(sum(nested_inserted), 0)::bigint, coalesce(sum(nested_updated), 0)::bigint,
+                coalesce(sum(nested_unchanged), 0)::bigint, coalesce(sum(linked), 0)::bigint,
+                coalesce(sum(deleted), 0)::bigint, coalesce(sum(stubs), 0)::bigint
+            FROM _import_entity AS entity LEFT JOIN _import_count AS counts USING (job, position)
+            WHERE job = $1 AND position >= 0 GROUP BY position, entity.entity, entity.table_name ORDER BY position
+            """,
+            [.integer(job)]
+        )
     }
 }
 

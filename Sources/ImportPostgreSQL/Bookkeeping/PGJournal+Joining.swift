@@ -29,7 +29,7 @@ extension PGJournal {
             }
             try moveChunks(of: job.id, to: first, sourcePlaces, connection)
             try moveEntities(of: job.id, to: first, places, connection)
-            try save(model, of: first, isFinal: later.isModelFinal, connection)
+            save(model, of: first, isFinal: later.isModelFinal, connection)
             _ = try connection.execute(
                 """
                 UPDATE _import_job AS one SET sources = $3, message = other.message, finished = other.finished,

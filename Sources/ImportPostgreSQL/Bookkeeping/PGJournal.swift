@@ -17,27 +17,32 @@ final class PGJournal: PGJournalReader, Journal {
         let updated = try planned.updates.isEmpty ? [] : updated(by: planned.updates, jobs())
         let begun = try session.write { connection in
             var job = planned
-            try BookkeepingSchema.prepare(connection, label: label)
+            if try !session.hasBookkeeping(connection) { try BookkeepingSchema.prepare(connection, label: label) }
             if var chunks = beginning.replacedChunks {
                 chunks.state = .left
-                try chunks.save(connection, host: store.host)
+                chunks.save(connection, host: store.host)
             }
             if let replaced = beginning.replaced { try remove(replaced, connection) }
             try job.enroll(in: connection, host: store.host, indexes: beginning.indexes)
             try save(updated, connection)
+            session.upcoming.removeAll()
             var messages: [MessageText] = []
+            if job.model != nil || beginning.retry != nil { try job.number(connection) }
             if let model = job.model {
                 messages = try adopt(model, by: &job, beginning.transformers, isFinal: true, connection)
             }
+            session.upcoming += [RecordedFile.question(host: store.host), job.numberQuestion]
             if let plan = beginning.retry { try RetryTable(of: job)?.insert(plan, connection) }
             if !job.takesChunks {
-                try RecordedFile(chunksOf: job, isMade: beginning.makesChunkDirectory)
+                RecordedFile(chunksOf: job, isMade: beginning.makesChunkDirectory)
                     .save(connection, host: store.host)
             }
             return JobModelResult(job: job, messages: messages)
         }
+        var job = begun.job
+        try session.read { try job.number($0) }
         if let replaced = beginning.replaced { ReplayFolder.remove(of: replaced) }
-        return begun
+        return JobModelResult(job: job, messages: begun.messages)
     }
 
     /// The sources of earlier jobs, with what has become of them.
@@ -68,7 +73,7 @@ final class PGJournal: PGJournalReader, Journal {
 
     private func save(_ jobs: [StoredJob], _ connection: PGConnection) throws {
         for job in jobs {
-            _ = try connection.execute(
+            connection.post(
                 "UPDATE _import_job SET sources = $2 WHERE id = $1",
                 [.integer(job.id), .text(try BookkeepingJSON.encode(job.sources))]
             )
@@ -94,13 +99,13 @@ final class PGJournal: PGJournalReader, Journal {
         let updated = try job.updates.isEmpty ? [] : updated(by: job.updates, jobs())
         session.keptChunk = try session.write { connection in
             try save(updated, connection)
-            _ = try connection.execute(
+            connection.post(
                 "UPDATE _import_job SET options = $2, is_split = false WHERE id = $1",
                 [.integer(job.id), .text(try BookkeepingJSON.encode(StoredOptions(of: job)))]
             )
             if !indexes.wanted.isEmpty { try save(indexes, of: job, connection) }
             // A job that goes on may try again what was tried in vain.
-            _ = try connection.execute(
+            connection.post(
                 "UPDATE _import_chunk SET state = 'sealed', attempts = 0 WHERE job = $1 AND state = 'failed'",
                 [.integer(job.id)]
             )
@@ -110,7 +115,7 @@ final class PGJournal: PGJournalReader, Journal {
     }
 
     private func save(_ indexes: StoreIndexes, of job: StoredJob, _ connection: PGConnection) throws {
-        _ = try connection.execute(
+        connection.post(
             "UPDATE _import_job SET indexes = $2 WHERE id = $1",
             [.integer(job.id), .text(try BookkeepingJSON.encode(indexes.wanted))]
         )
@@ -122,13 +127,15 @@ final class PGJournal: PGJournalReader, Journal {
         isFinal: Bool,
         _ infer: ([String: ExistingEntity], _ isTaken: @escaping (String) throws -> Bool) throws -> ModelDescription
     ) throws -> JobModelResult {
-        try session.write { connection in
+        // Others may have written since its tables were looked at.
+        session.forget()
+        return try session.write { connection in
             var job = job
             if job.model != nil {
                 try clear(job, connection)
                 try refresh(&job, job.sources.map(\.description), connection)
             }
-            let model = try infer(continuedEntities(of: job, connection)) { name in
+            let model = try infer(continuedEntities(of: job, connection, with: [Self.positions(of: job.id)])) { name in
                 switch try PGTables.kind(of: name, connection) {
                 case nil: false
                 case .table: try PGTables.hasRows(name, connection)
@@ -153,18 +160,23 @@ final class PGJournal: PGJournalReader, Journal {
         // What cannot be imported with, or read back, must not get into the store.
         let model = model.storedOnServer
         let server = try PGModel(model, job.options, transformers, label: label)
-        try save(model, of: job.id, isFinal: isFinal, connection)
+        let known = Self.positions(of: job.id)
+        let questions = server.entities.map(\.table).flatMap(PGTables.questions)
+        let positions = try Set(connection.ask(known, with: questions).map { try $0.integer(0) })
+        let there = try server.entities.map(\.table).filter {
+            try !PGTables.questions(of: $0).isEmpty && PGTables.kind(of: $0, connection) == .table
+        }
+        if let first = there.first {
+            _ = try PGTables.hasRows(first, connection, with: there.map(PGTables.rowsQuestion))
+        }
+        var entities: [[PGValue]] = []
         job.model = model
         job.isModelFinal = isFinal
         var messages: [MessageText] = []
         // By table, whether it was made, and whether it was empty.
         var prepared: [Int: (isMade: Bool, isEmpty: Bool)] = [:]
         for position in server.plans.indices {
-            let isKnown = try !connection.execute(
-                "SELECT 1 FROM _import_entity WHERE job = $1 AND position = $2",
-                [.integer(job.id), .integer(Int64(position))]
-            ).isEmpty
-            guard !isKnown else { continue }
+            guard !positions.contains(Int64(position)) else { continue }
             let home = server.home(of: position)
             let (isMade, isEmpty) =
                 try home.map { home in
@@ -173,17 +185,15 @@ final class PGJournal: PGJournalReader, Journal {
                     prepared[home] = table
                     return table
                 } ?? (false, true)
-            _ = try connection.execute(
-                """
-                INSERT INTO _import_entity (job, position, entity, table_name, made_table, was_empty)
-                VALUES ($1, $2, $3, $4, $5, $6)
-                """,
-                [
-                    .integer(job.id), .integer(Int64(position)), .text(model.entities[position].name),
-                    .text(home.map { server.entities[$0].table } ?? ""), .boolean(isMade), .boolean(isEmpty),
-                ]
-            )
+            entities.append([
+                .integer(job.id), .integer(Int64(position)), .text(model.entities[position].name),
+                .text(home.map { server.entities[$0].table } ?? ""), .boolean(isMade), .boolean(isEmpty),
+            ])
         }
+        // Nothing is written before all is known that is asked of the tables.
+        for entity in entities { connection.post(Self.insertingEntity, entity) }
+        save(model, of: job.id, isFinal: isFinal, connection)
+        session.upcoming = state(of: job.id) + server.entities.map { PGTables.defaultsQuestion($0.table) }
         let bytes = job.sources.reduce(Int64(0)) { $0 + ($1.description.plainSize ?? $1.description.size ?? 0) }
         try StagingTables.prepare(job, server, bytes: bytes, connection)
         if let related = server.related { try prepare(related, of: job, connection) }
@@ -191,6 +201,16 @@ final class PGJournal: PGJournalReader, Journal {
             messages.append("\(what): this process settles the records by itself, one after the other")
         }
         return messages
+    }
+
+    private static let insertingEntity = """
+        INSERT INTO _import_entity (job, position, entity, table_name, made_table, was_empty)
+        VALUES ($1, $2, $3, $4, $5, $6)
+        """
+
+    /// The positions of a job's entities, and of its tables of relationships.
+    private static func positions(of job: Int64) -> PGStatement {
+        PGStatement("SELECT position FROM _import_entity WHERE job = $1", [.integer(job)])
     }
 
     /// Makes the table of an entity, or prepares the one that is there.
@@ -216,46 +236,39 @@ final class PGJournal: PGJournalReader, Journal {
 
     /// Makes join tables, and the staging tables of what relates entities.
     private func prepare(_ related: RelationshipTables, of job: StoredJob, _ connection: PGConnection) throws {
+        let positions = try Set(connection.ask(Self.positions(of: job.id)).map { try $0.integer(0) })
         _ = try connection.execute(BookkeepingSchema.relating)
         for (number, join) in related.joins.enumerated() {
             let name = related.layout.join(of: join.making).table
             // Entities have positions from 0.
             let position = PGValue.integer(-1 - Int64(number))
-            let isKnown = try !connection.execute(
-                "SELECT 1 FROM _import_entity WHERE job = $1 AND position = $2",
-                [.integer(job.id), position]
-            ).isEmpty
-            guard !isKnown else { continue }
+            guard !positions.contains(-1 - Int64(number)) else { continue }
             let isMade = try PGTables.prepare(join, name, connection, label: label)
             let isEmpty = try isMade || !PGTables.hasRows(name, connection)
-            _ = try connection.execute(
-                """
-                INSERT INTO _import_entity (job, position, entity, table_name, made_table, was_empty)
-                VALUES ($1, $2, '', $3, $4, $5)
-                """,
-                [.integer(job.id), position, .text(name), .boolean(isMade), .boolean(isEmpty)]
+            connection.post(
+                Self.insertingEntity,
+                [.integer(job.id), position, .text(""), .text(name), .boolean(isMade), .boolean(isEmpty)]
             )
         }
-        for table in RelationshipStagingTables(job: job.id, tables: related).all {
-            _ = try connection.execute(table.creation)
-        }
+        for table in RelationshipStagingTables(job: job.id, tables: related).all { connection.post(table.creation) }
         let unchanged = PGTables.quoted(StagingName.unchanged(of: job.id))
-        _ = try connection.execute(
+        connection.post(
             "CREATE TABLE IF NOT EXISTS \(unchanged) (position integer, _ordinal bigint, _child bigint)"
         )
         try RelationshipSteps.begin(job.id, connection)
     }
 
     /// Writes the model of a job.
-    func save(_ model: ModelDescription, of job: Int64, isFinal: Bool, _ connection: PGConnection) throws {
-        let text = model.encoded()
-        let known =
-            try connection.execute("SELECT id FROM _import_model WHERE model = $1", [.text(text)]).first
-            ?? connection.execute("INSERT INTO _import_model (model) VALUES ($1) RETURNING id", [.text(text)]).first
-        guard let number = try known?.integer(0) else { throw ImportError(.fault, "the server gave a model no number") }
-        _ = try connection.execute(
-            "UPDATE _import_job SET model = $2, is_model_final = $3 WHERE id = $1",
-            [.integer(job), .integer(number), .boolean(isFinal)]
+    func save(_ model: ModelDescription, of job: Int64, isFinal: Bool, _ connection: PGConnection) {
+        connection.post(
+            """
+            WITH known AS (SELECT id FROM _import_model WHERE model = $2), made AS (
+                INSERT INTO _import_model (model) SELECT $2 WHERE NOT EXISTS (SELECT FROM known) RETURNING id
+            )
+            UPDATE _import_job SET model = coalesce((SELECT min(id) FROM known), (SELECT id FROM made)), is_model_final = $3
+            WHERE id = $1
+            """,
+            [.integer(job), .text(model.encoded()), .boolean(isFinal)]
         )
     }
 
@@ -279,7 +292,7 @@ final class PGJournal: PGJournalReader, Journal {
         for (position, description) in sources.enumerated() where job.sources.indices.contains(position) {
             job.sources[position].description = description
         }
-        _ = try connection.execute(
+        connection.post(
             "UPDATE _import_job SET sources = $2 WHERE id = $1",
             [.integer(job.id), .text(try BookkeepingJSON.encode(job.sources))]
         )
@@ -350,15 +363,21 @@ final class PGJournal: PGJournalReader, Journal {
     // MARK: Their states
 
     func start(_ job: StoredJob, seconds: Double) throws -> StoredJob {
-        try session.claim(job.id)
+        session.upcoming = state(of: job.id)
+        if let model = job.model {
+            session.upcoming += model.entities.map { PGTables.defaultsQuestion($0.table) }
+        } else {
+            session.upcoming.append(StoredJob.modelsQuestion)
+        }
+        try session.start(job.id, seconds: seconds)
         var job = job
-        try session.write { try job.setState(.running, seconds: seconds, $0) }
+        (job.state, job.message) = (.running, nil)
         return job
     }
 
     func stop(_ job: StoredJob, _ state: ImportReport.State, _ message: String, seconds: Double) throws {
         var job = job
-        try session.write { try job.setState(state, message: message, seconds: seconds, $0) }
+        try session.write { job.setState(state, message: message, seconds: seconds, $0) }
     }
 
     func putBack(
@@ -370,7 +389,7 @@ final class PGJournal: PGJournalReader, Journal {
     ) throws {
         var job = job
         try session.write { connection in
-            try job.setState(state, message: message, seconds: seconds, connection)
+            job.setState(state, message: message, seconds: seconds, connection)
             try save(indexes, of: job, connection)
         }
     }
@@ -382,18 +401,20 @@ final class PGJournal: PGJournalReader, Journal {
         keepsChunks: Bool
     ) throws -> MergeNotification {
         var job = job
+        session.upcoming = PGReportBuilder.questions(of: job.id) + [RecordedFile.question(host: store.host)]
         return try session.write { connection in
-            try job.setState(.finished, message: message, seconds: seconds, connection)
+            var marker = try ChunkTable(job: job.id).cutMarker(connection, label: label, with: state(of: job.id))
+            let totals = try PGCounts.totals(of: job, connection)
+            job.setState(.finished, message: message, seconds: seconds, connection)
             if keepsChunks {
-                _ = try connection.execute("DELETE FROM _import_file WHERE token = $1", [.text(job.token)])
+                connection.post("DELETE FROM _import_file WHERE token = $1", [.text(job.token)])
             }
-            var marker = try ChunkTable(job: job.id).cutMarker(connection, label: label)
             marker.seconds = seconds
             return MergeNotification(
                 job: job.id,
                 commit: marker.commits,
                 changes: [],
-                totals: try PGCounts.totals(of: job, connection),
+                totals: totals,
                 marker: marker,
                 isFinished: true
             )
@@ -409,9 +430,10 @@ final class PGJournal: PGJournalReader, Journal {
     ) throws -> MergeNotification? {
         guard let model = job.model else { return nil }
         let wanted = try indexes(of: job)
+        guard !wanted.wanted.isEmpty || model.entities.contains(where: { !$0.indexes.isEmpty }) else { return nil }
         try session.write { connection in
             // Objects that are nested elsewhere have tables with rows though no record of theirs is read.
-            let filled = model.isFlat ? try readEntities(of: job, connection) : Set(model.entities.map(\.name))
+            let filled = model.isFlat ? try filledEntities(of: job, connection) : Set(model.entities.map(\.name))
             for entity in model.entitiesWithTables where filled.contains(entity.name) {
                 let indexes = try PGTables.buildIndexes(of: entity, wanted, connection)
                 try PGCounts.note(indexes, of: entity, job.id, connection)
@@ -420,15 +442,10 @@ final class PGJournal: PGJournalReader, Journal {
         return nil
     }
 
-    private func readEntities(of job: StoredJob, _ connection: PGConnection) throws -> Set<String> {
+    private func filledEntities(of job: StoredJob, _ connection: PGConnection) throws -> Set<String> {
         try Set(
-            connection.execute(
-                """
-                SELECT DISTINCT entity FROM _import_entity JOIN _import_count USING (job, position)
-                WHERE job = $1 AND records_read > rejected
-                """,
-                [.integer(job.id)]
-            ).map { try $0.text(0) }
+            connection.ask(Self.readEntities(of: job.id), with: state(of: job.id)).filter { try $0.bool(2) }
+                .map { try $0.text(0) }
         )
     }
 
@@ -448,9 +465,9 @@ final class PGJournal: PGJournalReader, Journal {
 
     func record(_ files: [RecordedFile], chunksOf job: StoredJob?) throws {
         try session.write { connection in
-            for file in files { try file.save(connection, host: store.host) }
+            for file in files { file.save(connection, host: store.host) }
             guard let job else { return }
-            _ = try connection.execute(
+            connection.post(
                 "UPDATE _import_job SET chunk_directory = $2, host = $3 WHERE id = $1",
                 [.integer(job.id), .text(job.chunkDirectory), .text(store.host)]
             )
@@ -469,7 +486,7 @@ final class PGJournal: PGJournalReader, Journal {
                 continue
             }
             try session.write { connection in
-                _ = try connection.execute(
+                connection.post(
                     "DELETE FROM _import_file WHERE host = $1 AND token = $2 AND path = $3",
                     [.text(store.host), .text(file.token), .text(file.path)]
                 )

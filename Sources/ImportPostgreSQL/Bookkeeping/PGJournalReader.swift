@@ -29,9 +29,86 @@ class PGJournalReader: JournalReader {
 
     func job(_ id: Int64) throws -> StoredJob? { try select("WHERE job.id = $1", [.integer(id)]).first }
 
-    func lastJob() throws -> StoredJob? { try select("ORDER BY job.id DESC LIMIT 1").first }
+    func lastJob() throws -> StoredJob? { try select(Self.recent).last }
 
-    func unfinishedJobs() throws -> [StoredJob] { try select("WHERE job.state <> 'finished' ORDER BY job.id") }
+    func unfinishedJobs() throws -> [StoredJob] { try select(Self.recent).filter { $0.state != .finished } }
+
+    /// The newest job, and those that are not finished.
+    private static let recent = """
+        WHERE job.state <> 'finished' OR job.id = (SELECT max(id) FROM _import_job) ORDER BY job.id
+        """
+
+    /// What each import asks before it begins.
+    private var planning: [PGStatement] {
+        [
+            StoredJob.question(Self.recent), Self.known(besides: nil), StoredJob.modelsQuestion,
+            RecordedFile.question(host: store.host),
+        ]
+    }
+
+    /// The newest first, some at a time.
+    func forEachJob(_ body: (StoredJob) throws -> Bool) throws {
+        var (before, count) = (Int64.max, 16)
+        while true {
+            let jobs = try select(
+                "WHERE job.id < $1 ORDER BY job.id DESC LIMIT $2",
+                [.integer(before), .integer(Int64(count))]
+            )
+            for job in jobs { guard try body(job) else { return } }
+            guard let last = jobs.last, jobs.count == count else { return }
+            (before, count) = (last.id, 2 * count)
+        }
+    }
+
+    func forEachJob(
+        beginningAsOneOf hashes: Set<String>,
+        _ body: (StoredJob) throws -> Bool
+    ) throws {
+        guard !hashes.isEmpty else { return }
+        let rest = """
+            WHERE EXISTS (SELECT FROM jsonb_array_elements_text($1::jsonb) AS hash WHERE strpos(job.sources, hash) > 0)
+            ORDER BY job.id DESC
+            """
+        for job in try select(rest, [.text(try BookkeepingJSON.encode(hashes.sorted()))])
+        where job.sources.contains(where: { !hashes.isDisjoint(with: $0.description.beginnings) }) {
+            guard try body(job) else { return }
+        }
+    }
+
+    func hasFinishedStream(_ fingerprint: String) throws -> Bool {
+        try select("WHERE job.state = 'finished' AND strpos(job.sources, $1) > 0", [.text(fingerprint)]).contains {
+            job in
+            job.sources.contains { !$0.description.isRepeatable && $0.description.fingerprint == fingerprint }
+        }
+    }
+
+    func isFinished(token: String) throws -> Bool {
+        try select("WHERE job.token = $1", [.text(token)]).contains { $0.state == .finished && !$0.takesChunks }
+    }
+
+    /// Of jobs that found records of the same entities at the same paths, the newest counts.
+    func knownRecords(of entities: Set<String>, excluding job: Int64?) throws -> [String: KnownRecords] {
+        var known: [String: KnownRecords] = [:]
+        for stored in try select(Self.known(besides: job)) {
+            for source in stored.sources { source.add(to: &known, of: entities) }
+        }
+        return known
+    }
+
+    private static func known(besides job: Int64?) -> PGStatement {
+        StoredJob.question(
+            """
+            WHERE job.id IN (
+                SELECT max(other.id) FROM _import_job AS other, jsonb_array_elements(other.sources::jsonb) AS source
+                WHERE other.id IS DISTINCT FROM $1 AND other.options::jsonb ->> 'retry' IS NULL AND EXISTS (
+                    SELECT FROM _import_chunk AS chunk WHERE chunk.job = other.id AND chunk.records > 0
+                )
+                GROUP BY source -> 'entities', source -> 'shape'
+            ) ORDER BY job.id DESC
+            """,
+            [job.map { .integer($0) } ?? .null]
+        )
+    }
 
     /// A server's jobs are not undone.
     func undo(of job: Int64) throws -> StoredJob? { nil }
@@ -57,9 +134,13 @@ class PGJournalReader: JournalReader {
 
     /// - Parameter rest: what follows the tables in the statement.
     private func select(_ rest: String, _ parameters: [PGValue] = []) throws -> [StoredJob] {
+        try select(StoredJob.question(rest, parameters))
+    }
+
+    private func select(_ question: PGStatement) throws -> [StoredJob] {
         try readIfThere { connection in
             let isLocked = try session.isLocked || PGLockingSession.isLockHeld(connection, store.lockName)
-            return try StoredJob.select(connection, label: label, rest, parameters).map { job in
+            return try StoredJob.select(question, connection, label: label, with: planning).map { job in
                 var job = job
                 // Whoever was running it is gone.
                 if job.state == .running, !isLocked { job.state = .interrupted }
@@ -70,7 +151,7 @@ class PGJournalReader: JournalReader {
 
     func marker(of job: StoredJob) throws -> Marker {
         try readIfThere {
-            try ChunkTable(job: job.id).cutMarker($0, keeping: session.keptChunk, label: label)
+            try ChunkTable(job: job.id).cutMarker($0, keeping: session.keptChunk, label: label, with: state(of: job.id))
         } ?? Marker()
     }
 
@@ -99,10 +180,7 @@ class PGJournalReader: JournalReader {
 
     func recordCounts(of job: StoredJob) throws -> (read: Int64, rejected: Int64) {
         try readIfThere { connection in
-            let row = try connection.execute(
-                "SELECT coalesce(sum(records_read), 0), coalesce(sum(rejected), 0) FROM _import_count WHERE job = $1",
-                [.integer(job.id)]
-            ).first
+            let row = try connection.ask(Self.recordCounts(of: job.id), with: state(of: job.id)).first
             return (try row?.integer(0) ?? 0, try row?.integer(1) ?? 0)
         } ?? (0, 0)
     }
@@ -110,29 +188,72 @@ class PGJournalReader: JournalReader {
     func readEntities(of job: StoredJob) throws -> Set<String> {
         try readIfThere { connection in
             try Set(
-                connection.execute(
-                    """
-                    SELECT entity FROM _import_entity AS entity WHERE job = $1 AND EXISTS (
-                        SELECT 1 FROM _import_count AS counts WHERE counts.job = entity.job
-                            AND counts.position = entity.position AND records_read > 0
-                    )
-                    """,
-                    [.integer(job.id)]
-                ).map { try $0.text(0) }
+                connection.ask(Self.readEntities(of: job.id), with: state(of: job.id)).filter { try $0.bool(1) }
+                    .map { try $0.text(0) }
             )
         } ?? []
     }
 
-    private func ledgerNames(of job: StoredJob, _ kind: LedgerKind) throws -> [(name: String, count: Int64)] {
+    // MARK: Where a job is
+
+    /// What each phase of an import asks of its job.
+    func state(of job: Int64) -> [PGStatement] {
+        let chunks = ChunkTable(job: job)
+        return [
+            chunks.markerQuestion(keeping: session.keptChunk), chunks.doneQuestion, Self.recordCounts(of: job),
+            Self.readEntities(of: job), Self.ledgerNames(of: job), Self.indexes(of: job),
+            PGCounts.totalsQuestion(of: job),
+        ]
+    }
+
+    private static func recordCounts(of job: Int64) -> PGStatement {
+        PGStatement(
+            "SELECT coalesce(sum(records_read), 0), coalesce(sum(rejected), 0) FROM _import_count WHERE job = $1",
+            [.integer(job)]
+        )
+    }
+
+    /// Its entities: whether any record of theirs was read, and whether any that was is no reject.
+    static func readEntities(of job: Int64) -> PGStatement {
+        PGStatement(
+            """
+            SELECT entity, coalesce(bool_or(records_read > 0), false), coalesce(bool_or(records_read > rejected), false)
+            FROM _import_entity LEFT JOIN _import_count USING (job, position) WHERE job = $1 GROUP BY entity
+            """,
+            [.integer(job)]
+        )
+    }
+
+    private static func indexes(of job: Int64) -> PGStatement {
+        PGStatement("SELECT indexes FROM _import_job WHERE id = $1", [.integer(job)])
+    }
+
+    private static func ledgerNames(of job: Int64) -> PGStatement {
+        let kinds = [LedgerKind.outside, .badSource, .notFound, .indexLeftOut].map { "'\($0.rawValue)'" }
+        return PGStatement(
+            """
+            SELECT kind, entity, attribute, sum(count)::bigint FROM _import_ledger
+            WHERE job = $1 AND kind IN (\(kinds.joined(separator: ", "))) AND NOT is_error
+            GROUP BY kind, entity, attribute ORDER BY entity COLLATE "C", attribute COLLATE "C"
+            """,
+            [.integer(job)]
+        )
+    }
+
+    /// What the ledger has of a kind, by entity and attribute.
+    private func ledger(of job: StoredJob, _ kind: LedgerKind) throws -> [(entity: String, name: String, count: Int64)]
+    {
         try readIfThere { connection in
-            try connection.execute(
-                """
-                SELECT attribute, sum(count)::bigint FROM _import_ledger
-                WHERE job = $1 AND kind = $2 AND NOT is_error GROUP BY attribute ORDER BY attribute COLLATE "C"
-                """,
-                [.integer(job.id), .text(kind.rawValue)]
-            ).map { (try $0.text(0), try $0.integer(1)) }
+            try connection.ask(Self.ledgerNames(of: job.id), with: state(of: job.id))
+                .filter { try $0.text(0) == kind.rawValue }
+                .map { (try $0.text(1), try $0.text(2), try $0.integer(3)) }
         } ?? []
+    }
+
+    private func ledgerNames(of job: StoredJob, _ kind: LedgerKind) throws -> [(name: String, count: Int64)] {
+        var counts: [String: Int64] = [:]
+        for (_, name, count) in try ledger(of: job, kind) { counts[name, default: 0] += count }
+        return counts.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map { ($0.key, $0.value) }
     }
 
     func outsideNames(of job: StoredJob) throws -> [String] { try ledgerNames(of: job, .outside).map(\.name) }
@@ -146,20 +267,12 @@ class PGJournalReader: JournalReader {
     }
 
     func indexesLeftOut(of job: StoredJob) throws -> [(entity: String, attributes: String)] {
-        try readIfThere { connection in
-            try connection.execute(
-                """
-                SELECT entity, attribute FROM _import_ledger WHERE job = $1 AND kind = $2 AND NOT is_error
-                ORDER BY entity COLLATE "C", attribute COLLATE "C"
-                """,
-                [.integer(job.id), .text(LedgerKind.indexLeftOut.rawValue)]
-            ).map { (try $0.text(0), try $0.text(1)) }
-        } ?? []
+        try ledger(of: job, .indexLeftOut).map { ($0.entity, $0.name) }
     }
 
     func indexes(of job: StoredJob) throws -> StoreIndexes {
         let text = try readIfThere {
-            try $0.execute("SELECT indexes FROM _import_job WHERE id = $1", [.integer(job.id)]).first?.text(0)
+            try $0.ask(Self.indexes(of: job.id), with: state(of: job.id)).first?.text(0)
         }
         guard let text = text ?? nil else { return StoreIndexes(wanted: []) }
         return StoreIndexes(wanted: try BookkeepingJSON.decode([[String]].self, text))
@@ -168,11 +281,11 @@ class PGJournalReader: JournalReader {
     // MARK: Files
 
     func files() throws -> [RecordedFile] {
-        try readIfThere { try RecordedFile.all($0, ofHost: store.host) } ?? []
+        try readIfThere { try RecordedFile.files($0, host: store.host, with: planning) } ?? []
     }
 
     func leftFiles() throws -> [RecordedFile] {
-        try readIfThere { try RecordedFile.left($0, ofHost: store.host) } ?? []
+        try readIfThere { try RecordedFile.files($0, host: store.host, areLeft: true, with: planning) } ?? []
     }
 
     // MARK: Tables
@@ -188,12 +301,15 @@ class PGJournalReader: JournalReader {
     func identifiedEntities(excluding job: Int64?) throws -> [EntityDescription] {
         try readIfThere { connection in
             var known: [BytewiseString: EntityDescription] = [:]
-            for entity in try StoredJob.models(besides: job, connection, label: label).flatMap(\.entities)
+            for entity in try StoredJob.models(besides: job, connection, label: label, with: planning).flatMap(
+                \.entities
+            )
             where !entity.identifier.isEmpty {
                 known[BytewiseString(entity.table)] = entity
             }
+            let questions = known.values.map { PGTables.kindQuestion($0.table) }
             return try known.values.sorted { $0.name < $1.name }.filter {
-                try PGTables.kind(of: $0.table, connection) == .table
+                try PGTables.kind(of: $0.table, connection, with: questions) == .table
             }
         } ?? []
     }
@@ -202,12 +318,21 @@ class PGJournalReader: JournalReader {
         try session.read { try continuedEntities(of: job, $0) }
     }
 
-    func continuedEntities(of job: StoredJob, _ connection: PGConnection) throws -> [String: ExistingEntity] {
-        let known = try StoredJob.models(besides: job.id, connection, label: label)
+    /// - Parameter others: what is asked with its questions.
+    func continuedEntities(
+        of job: StoredJob,
+        _ connection: PGConnection,
+        with others: [PGStatement] = []
+    ) throws -> [String: ExistingEntity] {
+        let names = Set(job.sources.flatMap(\.entities))
+        let questions = names.flatMap(PGTables.questions) + others
+        let known =
+            try session.hasBookkeeping(connection)
+            ? StoredJob.models(besides: job.id, connection, label: label, with: questions) : []
+        let tables = try names.filter { try PGTables.kind(of: $0, connection, with: questions) == .table }
         var continued: [String: ExistingEntity] = [:]
-        for name in Set(job.sources.flatMap(\.entities)) {
-            guard try PGTables.kind(of: name, connection) == .table, try PGTables.hasRows(name, connection)
-            else { continue }
+        for name in tables {
+            guard try PGTables.hasRows(name, connection, with: tables.map(PGTables.rowsQuestion)) else { continue }
             let described = known.reversed().lazy
                 .compactMap { $0.entities.first { $0.name == name || $0.table == name } }.first
             guard let described else {

@@ -19,6 +19,8 @@ final class PGLockingSession {
     private var isBookkept = false
     /// The last chunk that a resumed job keeps, found while no worker committed any; nil where cutting has gone on since.
     var keptChunk: Int64?
+    /// Questions that are asked with each transaction's COMMIT, as their answers are needed next.
+    var upcoming: [PGStatement] = []
     /// True if this is the schema's only importing process.
     private(set) var isLocked = false
     /// The job that this process imports, and what it is known by in its row; nil before it is started.
@@ -44,6 +46,7 @@ final class PGLockingSession {
         if isLocked {
             do {
                 try takeLockAgain(made)
+                made.remembers = true
             } catch {
                 drop()
                 throw error
@@ -51,6 +54,9 @@ final class PGLockingSession {
         }
         return made
     }
+
+    /// Forgets the answers that it has, as others may have written.
+    func forget() { connection?.forget() }
 
     /// Forgets a connection that is of no use any more.
     private func drop() {
@@ -99,25 +105,35 @@ final class PGLockingSession {
     func write<Result>(isDurable: Bool = true, _ body: (PGConnection) throws -> Result) throws -> Result {
         let begin = isDurable ? "BEGIN" : "BEGIN; SET LOCAL synchronous_commit = off"
         return try withConnection { connection in
-            try connection.transaction(begin) {
-                try checkClaim(connection)
-                return try body(connection)
+            do {
+                return try connection.transaction(begin, asking: upcoming) {
+                    checkClaim(connection)
+                    return try body(connection)
+                }
+            } catch {
+                // The tables may have been made in it.
+                isBookkept = false
+                throw error
             }
         }
     }
 
-    private func checkClaim(_ connection: PGConnection) throws {
+    private func checkClaim(_ connection: PGConnection) {
         guard let claim else { return }
-        let rows = try connection.execute(
-            "SELECT 1 FROM _import_job WHERE id = $1 AND owner = $2 AND epoch = $3 FOR SHARE",
-            [.integer(claim.job), .text(claim.owner), .integer(claim.epoch)]
-        )
-        guard rows.isEmpty else { return }
-        throw ImportError(
-            .storeInUse,
-            at: label,
-            "another process has taken over the import meanwhile",
-            advice: "Let it end, or take part with \(call: .working)."
+        // Without the row it fails, and with it all that is sent after it.
+        connection.demand(
+            """
+            SELECT 1 / count(*) FROM (
+                SELECT FROM _import_job WHERE id = $1 AND owner = $2 AND epoch = $3 FOR SHARE
+            ) AS claim
+            """,
+            [.integer(claim.job), .text(claim.owner), .integer(claim.epoch)],
+            or: ImportError(
+                .storeInUse,
+                at: label,
+                "another process has taken over the import meanwhile",
+                advice: "Let it end, or take part with \(call: .working)."
+            )
         )
     }
 
@@ -162,7 +178,10 @@ final class PGLockingSession {
     ///
     /// - Throws: `ImportError` with `.storeInUse`.
     func lock() throws {
-        try withConnection { try takeLock($0) }
+        try withConnection {
+            try takeLock($0)
+            $0.remembers = true
+        }
         isLocked = true
     }
 
@@ -180,11 +199,13 @@ final class PGLockingSession {
     }
 
     private func takeLock(_ connection: PGConnection) throws {
-        let isOurs = try connection.execute(
-            "SELECT pg_try_advisory_lock(\(Self.lockNumber))",
+        let row = try connection.execute(
+            "SELECT pg_try_advisory_lock(\(Self.lockNumber)), \(BookkeepingSchema.found)",
             [.text(store.lockName)]
-        ).first?.bool(0)
-        guard isOurs == true else {
+        ).first
+        // What is wrong with the tables is said when they are needed.
+        isBookkept = try row.map { try BookkeepingSchema.isUsable($0, at: 1) } ?? false
+        guard try row?.bool(0) == true else {
             throw ImportError(
                 .storeInUse,
                 at: label,
@@ -217,16 +238,21 @@ final class PGLockingSession {
         close()
     }
 
-    /// Makes this process the one that a job's row names.
-    func claim(_ job: Int64) throws {
+    /// Makes this process the one that a job's row names, and the job a running one.
+    ///
+    /// - Parameter seconds: the time that it has taken up to now.
+    func start(_ job: Int64, seconds: Double) throws {
         let owner = UUID().uuidString.lowercased()
         let epoch = try withConnection { connection in
-            try connection.transaction {
-                try connection.execute(
-                    "UPDATE _import_job SET owner = $2, epoch = epoch + 1 WHERE id = $1 RETURNING epoch",
-                    [.integer(job), .text(owner)]
-                ).first?.integer(0)
-            }
+            try connection.note(
+                """
+                UPDATE _import_job SET owner = $2, epoch = epoch + 1, state = 'running', message = NULL, seconds = $3,
+                    finished = NULL
+                WHERE id = $1 RETURNING epoch
+                """,
+                [.integer(job), .text(owner), .double(seconds)],
+                asking: upcoming
+            ).first?.integer(0)
         }
         guard let epoch else { throw ImportError(.fault, at: label, "the job \(job) is gone") }
         claim = (job, owner, epoch)

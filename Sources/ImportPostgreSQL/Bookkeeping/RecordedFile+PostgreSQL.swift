@@ -2,8 +2,8 @@ import Importer
 
 /// The files that a host has made for the jobs of a schema.
 extension RecordedFile {
-    func save(_ connection: PGConnection, host: String) throws {
-        _ = try connection.execute(
+    func save(_ connection: PGConnection, host: String) {
+        connection.post(
             """
             INSERT INTO _import_file (host, token, path, kind, state, is_made, device, inode)
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -18,32 +18,32 @@ extension RecordedFile {
         )
     }
 
-    static func all(_ connection: PGConnection, ofHost host: String) throws -> [RecordedFile] {
-        try files(connection, "WHERE host = $1", host)
-    }
-
-    /// Those that nobody needs any more.
-    static func left(_ connection: PGConnection, ofHost host: String) throws -> [RecordedFile] {
-        try files(
-            connection,
+    /// Asks for all files of a host, and which of them nobody needs any more.
+    static func question(host: String) -> PGStatement {
+        PGStatement(
             """
-            WHERE host = $1 AND (state = 'left' OR NOT EXISTS (
+            SELECT token, path, kind, state, is_made, device, inode, state = 'left' OR NOT EXISTS (
                 SELECT 1 FROM _import_job AS job WHERE job.token = file.token AND job.state <> 'finished'
-            ))
+            )
+            FROM _import_file AS file WHERE host = $1 ORDER BY path
             """,
-            host
+            [.text(host)]
         )
     }
 
-    private static func files(
+    /// The files of a host.
+    ///
+    /// - Parameters:
+    ///   - areLeft: whether only those count that nobody needs any more.
+    ///   - questions: what is asked with it.
+    static func files(
         _ connection: PGConnection,
-        _ condition: String,
-        _ host: String
+        host: String,
+        areLeft: Bool = false,
+        with questions: [PGStatement] = []
     ) throws -> [RecordedFile] {
-        try connection.execute(
-            "SELECT token, path, kind, state, is_made, device, inode FROM _import_file AS file \(condition) ORDER BY path",
-            [.text(host)]
-        ).compactMap { row in
+        try connection.ask(question(host: host), with: questions).compactMap { row in
+            guard try !areLeft || row.bool(7) else { return nil }
             guard let kind = Kind(rawValue: try row.text(2)), let state = State(rawValue: try row.text(3)) else {
                 return nil
             }

@@ -14,8 +14,8 @@ struct RelationshipSteps {
 
     /// Notes that none is done.
     static func begin(_ job: Int64, _ connection: PGConnection) throws {
-        _ = try connection.execute(BookkeepingSchema.settling)
-        _ = try connection.execute(
+        try BookkeepingSchema.prepareSettling(connection)
+        connection.post(
             """
             INSERT INTO _import_settle (job, position, bucket, state) VALUES ($1, $2, 0, 'steps')
             ON CONFLICT DO NOTHING
@@ -49,7 +49,7 @@ struct RelationshipSteps {
             connection.isInterruptible = true
             defer { connection.isInterruptible = false }
             // As for buckets: one processor, and no compiling.
-            for setting in ["work_mem = '64MB'", "jit = off"] { _ = try connection.execute("SET LOCAL \(setting)") }
+            for setting in ["work_mem = '64MB'", "jit = off"] { connection.post("SET LOCAL \(setting)") }
             try body(connection)
         }
     }

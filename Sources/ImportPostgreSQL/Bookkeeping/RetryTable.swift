@@ -219,11 +219,15 @@ struct RetryTable {
 
     /// Rejects that were repaired since; of a retry, those that it has repaired.
     static func repaired(by job: StoredJob, _ connection: PGConnection) throws -> Int64 {
-        try connection.execute(
-            job.retry == nil
-                ? "SELECT count(*) FROM _import_reject WHERE job = $1 AND state = 'repaired'"
-                : "SELECT count(*) FROM _import_retry WHERE job = $1 AND outcome = 'taken'",
-            [.integer(job.id)]
-        ).first?.integer(0) ?? 0
+        try connection.ask(repairedQuestion(of: job.id, isRetry: job.retry != nil)).first?.integer(0) ?? 0
+    }
+
+    static func repairedQuestion(of job: Int64, isRetry: Bool = false) -> PGStatement {
+        PGStatement(
+            isRetry
+                ? "SELECT count(*) FROM _import_retry WHERE job = $1 AND outcome = 'taken'"
+                : "SELECT count(*) FROM _import_reject WHERE job = $1 AND state = 'repaired'",
+            [.integer(job)]
+        )
     }
 }

@@ -13,33 +13,48 @@ enum StagingTables {
             UserConstraints(staged: RelationshipStagingTables(job: job.id, tables: $0))
         }
         let isGuarded = try constraints?.areThere(isStaged: false, connection) ?? false
-        for (position, entity) in model.tables where !entity.identifier.isEmpty {
+        let staged = model.tables.filter { !$0.1.identifier.isEmpty }
+        guard !staged.isEmpty else { return }
+        let counts = try staged.map { _, entity in
             // Which of two objects has what only one may have is decided in source order.
             let isAlone = try isGuarded || PGTables.hasRivals(entity, connection)
-            let buckets = [true, false].map { isAlone ? 1 : StagingUpsert.buckets(forBytes: bytes, tableWasEmpty: $0) }
-            _ = try connection.execute(
+            return [true, false].map { isAlone ? 1 : StagingUpsert.buckets(forBytes: bytes, tableWasEmpty: $0) }
+        }
+        try BookkeepingSchema.prepareSettling(connection)
+        for ((position, _), buckets) in zip(staged, counts) {
+            connection.post(
                 """
                 UPDATE _import_entity SET buckets = CASE WHEN was_empty THEN $3::integer ELSE $4::integer END
                 WHERE job = $1 AND position = $2 AND buckets = 0
                 """,
                 [.integer(job.id), .integer(Int64(position))] + buckets.map { .integer(Int64($0)) }
             )
-            let upsert = try upsert(of: job, position, model, connection)
-            _ = try connection.execute(BookkeepingSchema.settling)
-            for statement in upsert.stageTables { _ = try connection.execute(statement) }
-            for bucket in 0..<upsert.buckets {
-                _ = try connection.execute(
-                    """
-                    INSERT INTO _import_settle (job, position, bucket, state) VALUES ($1, $2, $3, $4)
-                    ON CONFLICT DO NOTHING
-                    """,
-                    [
-                        .integer(job.id), .integer(Int64(position)), .integer(Int64(bucket)),
-                        .text(model.related == nil ? "open" : "waiting"),
-                    ]
-                )
-            }
         }
+        let questions = staged.flatMap { self.questions(of: job.id, $0.1.table) }
+        let upserts = try staged.map { try upsert(of: job, $0.0, model, connection, with: questions) }
+        for ((position, _), upsert) in zip(staged, upserts) {
+            for statement in upsert.stageTables { connection.post(statement) }
+            connection.post(
+                """
+                INSERT INTO _import_settle (job, position, bucket, state)
+                SELECT $1, $2, bucket, $4 FROM generate_series(0, $3::integer - 1) AS bucket ON CONFLICT DO NOTHING
+                """,
+                [
+                    .integer(job.id), .integer(Int64(position)), .integer(Int64(upsert.buckets)),
+                    .text(model.related == nil ? "open" : "waiting"),
+                ]
+            )
+        }
+    }
+
+    /// What is asked to settle an entity's rows.
+    static func questions(of job: Int64, _ table: String) -> [PGStatement] {
+        [buckets(of: job), PGTables.columnsQuestion(table)]
+    }
+
+    /// Of a job's entities, whether their tables were empty, and how many buckets they have.
+    private static func buckets(of job: Int64) -> PGStatement {
+        PGStatement("SELECT position, was_empty, buckets FROM _import_entity WHERE job = $1", [.integer(job)])
     }
 
     /// Drops all staging tables of a job.
@@ -59,7 +74,8 @@ enum StagingTables {
         of job: StoredJob,
         _ position: Int,
         _ model: PGModel,
-        _ connection: PGConnection
+        _ connection: PGConnection,
+        with questions: [PGStatement] = []
     ) throws -> StagingUpsert {
         let entity = model.entities[position]
         let listed = Set(
@@ -67,10 +83,9 @@ enum StagingTables {
                 Array(reference.columns) + [reference.position].compactMap(\.self)
             } ?? []
         )
-        let row = try connection.execute(
-            "SELECT was_empty, buckets FROM _import_entity WHERE job = $1 AND position = $2",
-            [.integer(job.id), .integer(Int64(position))]
-        ).first
+        let row = try connection.ask(buckets(of: job.id), with: questions).first {
+            try $0.integer(0) == Int64(position)
+        }
         guard let row else { throw ImportError(.fault, "the job \(job.id) does not count the entity \(entity.name)") }
         let stored = try PGTables.columns(of: entity.table, connection).columns
         let columns = PGColumn.all(of: entity).enumerated().map { index, column in
@@ -87,7 +102,7 @@ enum StagingTables {
                 isListed: listed.contains(index)
             )
         }
-        let wasEmpty = try row.bool(0)
+        let wasEmpty = try row.bool(1)
         let settled = StagedEntity(
             table: PGTables.quoted(entity.table),
             stage: PGTables.quoted(StagingName.rows(of: job.id, position)),
@@ -100,6 +115,6 @@ enum StagingTables {
                 ? (PGTables.quoted(StagingName.unchanged(of: job.id)), position) : nil,
             subentities: model.related?.stagedSubentities(of: position)
         )
-        return StagingUpsert(settled, buckets: Int(try row.integer(1)))
+        return StagingUpsert(settled, buckets: Int(try row.integer(2)))
     }
 }

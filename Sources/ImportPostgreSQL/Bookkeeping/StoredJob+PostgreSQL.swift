@@ -24,22 +24,31 @@ extension StoredJob {
         try select(connection, label: label, "WHERE job.state <> 'finished' ORDER BY job.id")
     }
 
-    /// The models of a schema's jobs, in the order in which they were used last.
+    /// The models of a schema's jobs, and the last two jobs of each.
+    static let modelsQuestion = PGStatement(
+        """
+        SELECT model.model, max(job.id), (array_agg(job.id ORDER BY job.id DESC))[2]
+        FROM _import_model AS model JOIN _import_job AS job ON job.model = model.id GROUP BY model.id, model.model
+        """
+    )
+
+    /// The models of the jobs of a schema that has the importer's tables, in the order in which they were used last.
     ///
-    /// - Parameter job: one that does not count; nil for none.
+    /// - Parameters:
+    ///   - job: one that does not count; nil for none.
+    ///   - questions: what is asked with it.
     static func models(
         besides job: Int64? = nil,
         _ connection: PGConnection,
-        label: String
+        label: String,
+        with questions: [PGStatement] = []
     ) throws -> [ModelDescription] {
-        guard try BookkeepingSchema.isThere(connection) else { return [] }
-        return try connection.execute(
-            """
-            SELECT model.model FROM _import_model AS model JOIN _import_job AS job ON job.model = model.id
-            WHERE job.id IS DISTINCT FROM $1 GROUP BY model.id, model.model ORDER BY max(job.id)
-            """,
-            [job.map { .integer($0) } ?? .null]
-        ).map { row in
+        let rows = try connection.ask(modelsQuestion, with: questions).compactMap { row in
+            try [row.optionalInteger(1), row.optionalInteger(2)].compactMap(\.self).first { $0 != job }.map {
+                ($0, row)
+            }
+        }
+        return try rows.sorted { $0.0 < $1.0 }.map { _, row in
             guard let model = try? ModelDescription(stored: row.text(0)) else {
                 throw ImportError(
                     .storeDamaged,
@@ -52,6 +61,20 @@ extension StoredJob {
         }
     }
 
+    /// Asks for jobs.
+    ///
+    /// - Parameter rest: what follows the tables in the statement.
+    static func question(_ rest: String, _ parameters: [PGValue] = []) -> PGStatement {
+        PGStatement(
+            """
+            SELECT job.id, job.token, job.state, job.message, job.options, job.is_model_final, job.chunk_directory, model.model,
+                job.sources
+            FROM _import_job AS job LEFT JOIN _import_model AS model ON model.id = job.model \(rest)
+            """,
+            parameters
+        )
+    }
+
     /// Those of a schema that has the importer's tables.
     ///
     /// - Parameter rest: what follows the tables in the statement.
@@ -61,15 +84,21 @@ extension StoredJob {
         _ rest: String,
         _ parameters: [PGValue] = []
     ) throws -> [StoredJob] {
-        let rows = try connection.execute(
-            """
-            SELECT job.id, job.token, job.state, job.message, job.options, job.is_model_final, job.chunk_directory, model.model,
-                job.sources
-            FROM _import_job AS job LEFT JOIN _import_model AS model ON model.id = job.model \(rest)
-            """,
-            parameters
-        )
-        return try rows.map { row in
+        try select(question(rest, parameters), connection, label: label)
+    }
+
+    /// The same.
+    ///
+    /// - Parameter questions: what is asked with it.
+    static func select(
+        _ question: PGStatement,
+        _ connection: PGConnection,
+        label: String,
+        with questions: [PGStatement] = []
+    ) throws -> [StoredJob] {
+        // Most jobs have the model of another one.
+        var models: [String: ModelDescription] = [:]
+        return try connection.ask(question, with: questions).map { row in
             let id = try row.integer(0)
             func damage(_ column: String) -> ImportError {
                 ImportError(
@@ -87,7 +116,10 @@ extension StoredJob {
             else { throw damage("sources") }
             var model: ModelDescription?
             if let text = try row.optionalText(7) {
-                guard let read = try? ModelDescription(stored: text) else { throw damage("model") }
+                guard let read = try models[text] ?? (try? ModelDescription(stored: text)) else {
+                    throw damage("model")
+                }
+                models[text] = read
                 model = read
             }
             var job = StoredJob(
@@ -110,25 +142,29 @@ extension StoredJob {
         }
     }
 
-    /// Adds the job, without a model yet; one that is there already is left as it is.
-    mutating func enroll(in connection: PGConnection, host: String, indexes: StoreIndexes) throws {
-        let known = try connection.execute("SELECT id FROM _import_job WHERE token = $1", [.text(token)]).first
-        if let known {
-            id = try known.integer(0)
-            return
-        }
-        let row = try connection.execute(
+    /// Adds the job, without a model and its number yet; one that is there already is left as it is.
+    func enroll(in connection: PGConnection, host: String, indexes: StoreIndexes) throws {
+        connection.post(
             """
             INSERT INTO _import_job (token, state, options, chunk_directory, host, fingerprint, indexes, sources)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (token) DO NOTHING
             """,
             [
                 .text(token), .text(state.rawValue), .text(try BookkeepingJSON.encode(StoredOptions(of: self))),
                 .text(chunkDirectory), .text(host), .text(try JobFingerprint(self).text),
                 .text(try BookkeepingJSON.encode(indexes.wanted)), .text(try BookkeepingJSON.encode(sources)),
             ]
-        ).first
-        guard let row else { throw ImportError(.fault, "the server gave a new job no number") }
+        )
+    }
+
+    /// Asks for the number of the job.
+    var numberQuestion: PGStatement { PGStatement("SELECT id FROM _import_job WHERE token = $1", [.text(token)]) }
+
+    /// Finds out which number the server has given the job.
+    mutating func number(_ connection: PGConnection) throws {
+        guard let row = try connection.ask(numberQuestion).first else {
+            throw ImportError(.fault, "the server gave a new job no number")
+        }
         id = try row.integer(0)
     }
 
@@ -138,10 +174,10 @@ extension StoredJob {
         message: String? = nil,
         seconds: Double,
         _ connection: PGConnection
-    ) throws {
+    ) {
         self.state = state
         self.message = message
-        _ = try connection.execute(
+        connection.post(
             """
             UPDATE _import_job SET state = $2, message = $3, seconds = $4,
                 finished = CASE $2 WHEN 'finished' THEN clock_timestamp() END

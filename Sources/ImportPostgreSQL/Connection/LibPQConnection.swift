@@ -16,8 +16,8 @@ final class LibPQConnection {
         case after(Duration)
     }
 
-    private var handle: OpaquePointer?
-    private let interruption: Interruption
+    private(set) var handle: OpaquePointer?
+    let interruption: Interruption
     /// Between two looks at the interruption.
     private static let pause: Int32 = 50
     /// How long a server may take to end what was cancelled; then the connection is given up.
@@ -157,7 +157,7 @@ final class LibPQConnection {
         return String(cString: text)
     }
 
-    private func opened() throws -> OpaquePointer {
+    func opened() throws -> OpaquePointer {
         guard let handle else { throw PGError(message: "the connection is closed", isConnectionLost: true) }
         return handle
     }
@@ -167,7 +167,7 @@ final class LibPQConnection {
     }
 
     /// What libpq says went wrong; the connection is lost where it says so.
-    private func failure() -> PGError {
+    func failure() -> PGError {
         guard let handle else { return PGError(message: "the connection is closed", isConnectionLost: true) }
         return PGError(message: Self.message(of: handle), isConnectionLost: cPQstatus(handle) == CONNECTION_BAD)
     }
@@ -183,7 +183,7 @@ final class LibPQConnection {
     }
 
     /// What a wait knows of the interruption.
-    private struct Wait {
+    struct Wait {
         let policy: InterruptionPolicy
         let since = ContinuousClock.now
         var cancelled: ContinuousClock.Instant?
@@ -223,7 +223,7 @@ final class LibPQConnection {
     /// Waits until the next result is there.
     ///
     /// - Throws: `PGError`; the interruption's `ImportError` where the server does not end what was cancelled.
-    private func awaitResult(_ wait: inout Wait) throws {
+    func awaitResult(_ wait: inout Wait) throws {
         let handle = try opened()
         while cPQisBusy(handle) == 1 {
             if Self.wait(cPQsocket(handle), Int16(POLLIN)) == 0 {
@@ -272,15 +272,26 @@ final class LibPQConnection {
 
     private func send(_ sql: String, _ parameters: [PGValue], _ policy: InterruptionPolicy) throws {
         let handle = try opened()
+        if parameters.isEmpty {
+            try check(sql, parameters)
+            guard cPQsendQuery(handle, sql) == 1 else { throw failure() }
+        } else {
+            try enqueue(sql, parameters, handle)
+        }
+        try finishSending(policy)
+    }
+
+    private func check(_ sql: String, _ parameters: [PGValue]) throws {
         // What comes after would be cut off silently.
         let hasNUL = parameters.contains { if case .text(let text) = $0 { text.utf8.contains(0) } else { false } }
         guard !sql.utf8.contains(0), !hasNUL else {
             throw PGError(sqlState: "22021", message: "a text of a statement has the character U+0000")
         }
-        guard !parameters.isEmpty else {
-            guard cPQsendQuery(handle, sql) == 1 else { throw failure() }
-            return try finishSending(policy)
-        }
+    }
+
+    /// Gives libpq one statement, which it may keep until `flush`.
+    func enqueue(_ sql: String, _ parameters: [PGValue], _ handle: OpaquePointer) throws {
+        try check(sql, parameters)
         var types: [Oid] = []
         var formats: [Int32] = []
         var lengths: [Int32] = []
@@ -308,13 +319,12 @@ final class LibPQConnection {
         guard let count = Int32(exactly: values.count) else { throw failure() }
         let texts = values.map { UnsafePointer<CChar>($0) }
         guard cPQsendQueryParams(handle, sql, count, types, texts, lengths, formats, 0) == 1 else { throw failure() }
-        try finishSending(policy)
     }
 
     /// `BYTEAOID` of the server's `pg_type.h`; it never changes.
     private static let byteaType: Oid = 17
 
-    private func finishSending(_ policy: InterruptionPolicy) throws {
+    func finishSending(_ policy: InterruptionPolicy) throws {
         do {
             try flush(policy)
         } catch let error as ImportError {
@@ -327,8 +337,7 @@ final class LibPQConnection {
     /// Calls `body` with each result that is no error, up to the end, or to where a COPY wants its rows.
     ///
     /// - Returns: whether a COPY wants its rows.
-    /// - Throws: the server's first error as `PGError`, or the interruption's `ImportError` where that is its
-    ///   cause.
+    /// - Throws: the server's first error as `PGError`, or the interruption's `ImportError` where that is its cause.
     @discardableResult
     private func forEachResult(_ policy: InterruptionPolicy, _ body: (PGRows) -> Bool) throws -> Bool {
         var wait = Wait(policy: policy)
@@ -364,7 +373,7 @@ final class LibPQConnection {
         throw error
     }
 
-    private func failure(of result: OpaquePointer) -> PGError {
+    func failure(of result: OpaquePointer) -> PGError {
         // The letters are those of postgres_ext.h (PG_DIAG_SQLSTATE and so on).
         func field(_ code: UnicodeScalar) -> String? {
             cPQresultErrorField(result, Int32(code.value)).map { String(cString: $0) }
@@ -384,7 +393,7 @@ final class LibPQConnection {
         )
     }
 
-    private static func rows(_ result: OpaquePointer) -> PGRows {
+    static func rows(_ result: OpaquePointer) -> PGRows {
         let width = cPQnfields(result)
         let rows = (0..<cPQntuples(result)).map { row in
             PGRow(
@@ -473,8 +482,7 @@ final class LibPQConnection {
             try endCopy("ended by the client")
             try flush(.never, within: Self.patience)
         } catch {
-            // Where nothing can be sent any more, the server's last words may have been received: they are read only
-            // now.
+            // Where nothing can be sent any more, the server's last words may have been received, and are read only now.
             guard !isOpen else {
                 close()
                 return nil

@@ -55,7 +55,7 @@ struct PGConnectionSetup {
     /// Sets what statements rely on, and checks what the server is.
     ///
     /// - Throws: `PGError`; `ImportError` where the server is of no use.
-    func prepare(_ link: LibPQConnection, writes: Bool) throws -> Session {
+    func prepare(_ link: LibPQConnection, writes: Bool, waitsForDisk: Bool) throws -> Session {
         guard link.serverVersion >= Self.oldest else {
             throw unusable(
                 "the server is PostgreSQL \(link.serverVersion / 10_000)",
@@ -63,11 +63,13 @@ struct PGConnectionSetup {
             )
         }
         // No setting of a pooler's session is changed until it is known that it stays with its client.
-        if try run(link, Self.settings, [.integer(link.backendPID)]) == nil {
+        let sql = Self.session(waitsForDisk: waitsForDisk)
+        let schema = address.schema.map { PGValue.text($0) } ?? .null
+        var found = try run(link, sql, [schema, .integer(link.backendPID)])
+        if found == nil {
             try refuseTransactionPooling(link)
-            try run(link, Self.settings, [.null])
+            found = try run(link, sql, [schema, .null])
         }
-        let found = try run(link, Self.facts, [address.schema.map { .text($0) } ?? .null])
         guard let row = found else { throw unusable("the server does not say what it is", "Use PostgreSQL.") }
         if writes, try row.text(1) == "on" {
             let why = try row.bool(2) ? "it is a replica" : "the session is read-only"
@@ -88,36 +90,36 @@ struct PGConnectionSetup {
         if isThere, try !row.bool(4) {
             throw PGError(sqlState: "42501", message: "permission denied for schema \(schema)")
         }
-        // Only what is there, and what is temporary after it: nobody can put a table before ours.
-        try run(link, "SELECT set_config('search_path', $1, false)", [.text("\(link.quoted(schema)), pg_temp")])
         return Session(schema: schema, isThere: isThere)
     }
 
-    /// What is not known to a server (or to one that only speaks like PostgreSQL) is left out; where a session of the server is
-    /// another process than `$1`, so is all.
+    /// Sets what statements rely on, and tells what the server is, and whether the schema, which is `$1` or that of the search path,
+    /// is there and may be used; where a session of the server is another process than `$2`, nothing is set, and there is no row.
     ///
-    /// Texts are read and written in one form, as `pg_dump` has it, and no timeout ends what takes long
-    /// (<https://www.postgresql.org/docs/current/runtime-config-client.html>).
-    private static let settings = """
-        SELECT set_config(wanted.name, wanted.setting, false)
-        FROM (VALUES
-            ('standard_conforming_strings', 'on'), ('DateStyle', 'ISO, YMD'), ('IntervalStyle', 'postgres'),
-            ('TimeZone', 'UTC'), ('extra_float_digits', '1'), ('bytea_output', 'hex'),
-            ('client_min_messages', 'warning'), ('default_transaction_isolation', 'read committed'),
-            ('statement_timeout', '0'), ('lock_timeout', '0'), ('transaction_timeout', '0'),
-            ('idle_in_transaction_session_timeout', '0'), ('idle_session_timeout', '0')
-        ) AS wanted (name, setting) WHERE current_setting(wanted.name, true) IS NOT NULL
-            AND ($1::bigint IS NULL OR pg_backend_pid() = $1)
+    /// What is not known to a server (or to one that only speaks like PostgreSQL) is left out. Texts are read and written in one
+    /// form, as `pg_dump` has it, and no timeout ends what takes long
+    /// (<https://www.postgresql.org/docs/current/runtime-config-client.html>). The search path has only what is there, and what is
+    /// temporary after it: nobody can put a table before ours.
+    private static func session(waitsForDisk: Bool) -> String {
         """
-
-    /// What the server is, and whether the schema, which is `$1` or that of the search path, is there and may be used.
-    private static let facts = """
-        WITH session AS MATERIALIZED (SELECT coalesce($1, current_schema())::text AS schema)
+        WITH session AS MATERIALIZED (
+            SELECT coalesce($1, current_schema())::text AS schema WHERE $2::bigint IS NULL OR pg_backend_pid() = $2
+        )
         SELECT schema, current_setting('transaction_read_only'), pg_is_in_recovery(),
             current_setting('server_encoding'),
-            (SELECT has_schema_privilege(oid, 'USAGE') FROM pg_catalog.pg_namespace WHERE nspname = schema)
+            (SELECT has_schema_privilege(oid, 'USAGE') FROM pg_catalog.pg_namespace WHERE nspname = schema),
+            set_config('search_path', '"' || replace(schema, '"', '""') || '", pg_temp', false),
+            (SELECT count(set_config(wanted.name, wanted.setting, false)) FROM (VALUES
+                ('standard_conforming_strings', 'on'), ('DateStyle', 'ISO, YMD'), ('IntervalStyle', 'postgres'),
+                ('TimeZone', 'UTC'), ('extra_float_digits', '1'), ('bytea_output', 'hex'),
+                ('client_min_messages', 'warning'), ('default_transaction_isolation', 'read committed'),
+                ('statement_timeout', '0'), ('lock_timeout', '0'), ('transaction_timeout', '0'),
+                ('idle_in_transaction_session_timeout', '0'), ('idle_session_timeout', '0')
+                \(waitsForDisk ? "" : ", ('synchronous_commit', 'off')")
+            ) AS wanted (name, setting) WHERE current_setting(wanted.name, true) IS NOT NULL)
         FROM session
         """
+    }
 
     @discardableResult
     private func run(_ link: LibPQConnection, _ sql: String, _ parameters: [PGValue] = []) throws -> PGRow? {

@@ -22,6 +22,9 @@ public struct PostgreSQLStore: Sendable {
         didSet { passwords = passwordPrompt.map { PasswordCache($0) } }
     }
 
+    /// Counts the round trips of all its connections; nil where nobody wants to know.
+    var trips: RoundTripCounter?
+
     private var passwords: PasswordCache?
 
     /// Creates a schema with the command's default settings, without connecting.
@@ -43,18 +46,24 @@ public struct PostgreSQLStore: Sendable {
 
     /// A connection whose statements see this schema alone.
     ///
-    /// - Parameter writes: whether the schema is to be written, and made where it is not there; a replica can be read.
+    /// - Parameters:
+    ///   - writes: whether the schema is to be written, and made where it is not there; a replica can be read.
+    ///   - waitsForDisk: whether a commit waits for the server's disk, if the transaction says nothing of it and the durability is not off.
     /// - Throws: `PGError` where a later try may go well, `ImportError` where none will.
-    func connect(_ interruption: Interruption, writes: Bool = true) throws -> PGConnection {
+    func connect(
+        _ interruption: Interruption,
+        writes: Bool = true,
+        waitsForDisk: Bool = true
+    ) throws -> PGConnection {
         let connection = try PGConnection(
             address,
             interruption: interruption,
             writes: writes,
+            waitsForDisk: waitsForDisk && !(writes && durability == .off),
+            trips: trips,
             askForPassword: passwords?.answer
         )
-        guard writes else { return connection }
-        if !connection.hadSchema { try connection.makeSchema() }
-        if durability == .off { _ = try connection.execute("SET synchronous_commit = off") }
+        if writes, !connection.hadSchema { try connection.makeSchema() }
         return connection
     }
 
@@ -84,9 +93,7 @@ public struct PostgreSQLStore: Sendable {
     ///
     /// - Throws: as `connect` does.
     func connectWorker(_ interruption: Interruption) throws -> PGConnection {
-        let connection = try connect(interruption)
-        _ = try connection.execute("SET synchronous_commit = off")
-        return connection
+        try connect(interruption, waitsForDisk: false)
     }
 
     /// How a transaction begins that is on the server's disk when it is committed, unless the durability is off.

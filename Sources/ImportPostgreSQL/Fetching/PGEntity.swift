@@ -14,7 +14,7 @@ struct PGEntity: Sendable {
     ///
     /// - Throws: `ImportError` where what the schema keeps cannot be read; `PGError`.
     static func all(_ connection: PGConnection, label: String) throws -> [PGEntity] {
-        let models = try StoredJob.models(connection, label: label)
+        let models = try BookkeepingSchema.isThere(connection) ? StoredJob.models(connection, label: label) : []
         var tables: [BytewiseString] = []
         var described: [BytewiseString: EntityDescription] = [:]
         for entity in models.flatMap(\.entities) {

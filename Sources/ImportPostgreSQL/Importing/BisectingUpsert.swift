@@ -182,13 +182,16 @@ extension PGConnection {
     /// - Returns: what the server has against a row; nil where all is done.
     /// - Throws: what `body` throws otherwise.
     func refusal(of body: () throws -> Void) throws -> PGError? {
+        // What was posted before is not a part of it.
         _ = try execute("SAVEPOINT importer")
         do {
             try body()
-            _ = try execute("SET CONSTRAINTS ALL IMMEDIATE; RELEASE SAVEPOINT importer")
+            post("SET CONSTRAINTS ALL IMMEDIATE")
+            _ = try execute("RELEASE SAVEPOINT importer")
             return nil
         } catch let failure as PGError where failure.isAboutRow && !failure.isConnectionLost {
-            _ = try execute("ROLLBACK TO SAVEPOINT importer; RELEASE SAVEPOINT importer")
+            post("ROLLBACK TO SAVEPOINT importer")
+            _ = try execute("RELEASE SAVEPOINT importer")
             return failure
         }
     }

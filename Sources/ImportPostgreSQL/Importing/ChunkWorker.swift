@@ -134,13 +134,17 @@ final class ChunkWorker {
         var idleTime = IdleTimer()
         while true {
             try task.interruption.check()
+            if task.signal.isDone { return }
             let seen = task.signal.count
-            if let lease = try link.use({ try chunks.lease(owner, host: task.store.host, $0, label: label) }) {
+            let (lease, outlook) = try link.use { try chunks.lease(owner, host: task.store.host, $0, label: label) }
+            if let lease {
+                task.signal.take()
                 try importChunk(lease)
+                task.signal.rest()
                 idleTime = IdleTimer()
                 continue
             }
-            guard let outlook = try link.use({ try chunks.outlook($0) }), !outlook.hasFailed else {
+            guard let outlook, !outlook.hasFailed else {
                 throw ImportError(
                     .storeFailed,
                     at: label,
@@ -148,7 +152,10 @@ final class ChunkWorker {
                     advice: "See the messages of the workers, then resume: \(call: .resuming(store: label))."
                 )
             }
-            if outlook.isDone || task.endsWithout != nil && outlook.state == "finished" { return }
+            if outlook.isDone || task.endsWithout != nil && outlook.state == "finished" {
+                task.signal.end()
+                return
+            }
             if let seconds = task.endsWithout {
                 let isLed = try link.use { [task] in try PGLockingSession.isLockHeld($0, task.store.lockName) }
                 try idleTime.check(isLed: isLed, seconds, at: label)
@@ -200,7 +207,7 @@ final class ChunkWorker {
             return refusal.rows
         }
         // Whoever waits for the last chunks looks again.
-        task.signal.ring()
+        task.signal.noteDone()
         task.onCommit(
             Int64(lease.entry.records),
             lease.entry.endByte - lease.entry.firstByte,
@@ -426,29 +433,5 @@ struct IdleTimer {
             "the importing process has ended, and nobody resumes the import",
             advice: "What is committed stays. Resume it: \(call: .resuming(store: label))."
         )
-    }
-}
-
-/// Wakes the workers of this process when there may be something to do.
-final class ChunkSignal: Sendable {
-    // Guarded by `condition`; a `Mutex` cannot be waited on.
-    nonisolated(unsafe) private var rings = 0
-    private let condition = NSCondition()
-
-    var count: Int { condition.withLock { rings } }
-
-    func ring() {
-        condition.withLock {
-            rings += 1
-            condition.broadcast()
-        }
-    }
-
-    /// Waits until it was rung more often than `seen`, or the time is over.
-    func wait(after seen: Int, seconds: Double) {
-        let deadline = Date(timeIntervalSinceNow: seconds)
-        condition.withLock {
-            while rings == seen, condition.wait(until: deadline) {}
-        }
     }
 }

@@ -40,7 +40,7 @@ struct LateRejectFinder {
     /// - Throws: `ImportError`, also where the job wants to stop at the first reject; `PGError`.
     func reject(by query: String, position: Int, bucket: Int, _ connection: PGConnection) throws {
         let entity = plans[position].entity.name
-        _ = try connection.execute("DECLARE _import_late NO SCROLL CURSOR FOR \(query)")
+        connection.post("DECLARE _import_late NO SCROLL CURSOR FOR \(query)")
         let chunks = ChunkTable(job: task.job.id)
         var waiting: ArraySlice<Late> = []
         var entry: ChunkEntry?
@@ -64,7 +64,7 @@ struct LateRejectFinder {
             waiting = waiting.dropFirst(more.count)
         }
         if let entry { try write(own, of: entry, position: position, bucket: bucket, connection) }
-        _ = try connection.execute("CLOSE _import_late")
+        connection.post("CLOSE _import_late")
     }
 
     private func late(_ row: PGRow, _ entity: String) throws -> Late {

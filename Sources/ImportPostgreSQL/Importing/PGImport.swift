@@ -29,6 +29,7 @@ struct PGImport {
         // From now on there are more.
         session.keptChunk = nil
         let done = try session.read { [chunks] in try chunks.done($0) }
+        session.upcoming.removeAll()
         context.progress.update {
             $0.importedBytes = done.bytes
             $0.importedRecords = done.records
@@ -36,22 +37,23 @@ struct PGImport {
             $0.resumedRecords = done.records
             $0.rejects = done.rejects
         }
-        try restoreChunks(staged: model.isStagedOnServer)
-        let signal = ChunkSignal()
+        if done.all > 0 { try restoreChunks(staged: model.isStagedOnServer) }
+        let signal = ChunkSignal(waiting: Int(done.all - done.chunks))
         let task = try task(session.read { try PGTables.withDefaults(model, $0) }, signal)
         let fault = try WorkerPool.run(
             context.options.workers,
             on: ChunkQueue(capacity: 1),
             interruption: context.interruption,
-            stop: { _ in signal.ring() },
-            work: { try task.links.use { try ChunkWorker(task, $0).work() } },
-            feed: { [self] in
-                // Where a source has a fault, what is before it is all that is done now.
-                let fault = try cut(feed, signal)
-                signal.ring()
-                return fault
-            }
+            stop: { _ in signal.end() },
+            work: {
+                guard signal.join() else { return }
+                try task.links.use { try ChunkWorker(task, $0).work() }
+            },
+            // Where a source has a fault, what is before it is all that is done now.
+            feed: { [self] in try cut(feed, signal) }
         )
+        // Workers have written, perhaps elsewhere, too.
+        session.forget()
         try task.removal?.finish()
         if let fault = fault ?? run.fault { throw fault }
         try context.interruption.check()
@@ -68,16 +70,16 @@ struct PGImport {
         let upserts = try PGUpsertWorker(task)
         let relations = RelationshipSettlement(task, try task.serverModel(), session)
         try relations?.begin()
-        let pool = WorkerPool(workers: context.options.workers) { [interruption = context.interruption] _ in
+        // Who would have no bucket needs no connection.
+        let workers = try min(context.options.workers, max(1, upserts.removeEmptyBuckets(session)))
+        let pool = WorkerPool(workers: workers) { [interruption = context.interruption] _ in
             interruption.request(.interrupt)
         }
         try pool.start(
-            Array(
-                repeating: { try task.links.use { try PGUpsertWorker(task).work($0) } },
-                count: context.options.workers
-            )
+            Array(repeating: { try task.links.use { try PGUpsertWorker(task).work($0) } }, count: workers)
         )
         try pool.wait()
+        session.forget()
         try upserts.finish(session)
         try relations?.finish()
         let rejects = try session.read { try chunks.done($0).rejects }
@@ -147,12 +149,15 @@ struct PGImport {
             try? registrar.finish()
             throw error
         }
-        try session.write { [unflushed] connection in
-            if unflushed.connection != session.connections {
-                for entry in unflushed.entries { try chunks.register(entry, connection) }
+        if unflushed.connection != session.connections || !unflushed.isAll {
+            try session.write { [unflushed] connection in
+                if unflushed.connection != session.connections {
+                    for entry in unflushed.entries { try chunks.register(entry, connection) }
+                }
+                chunks.noteSplit(connection)
             }
-            try chunks.noteSplit(connection)
         }
+        signal.offer(0, isAll: true)
         return fault
     }
 
@@ -160,15 +165,21 @@ struct PGImport {
     private func register(_ entries: [ChunkEntry], _ unflushed: inout UnflushedChunks, _ signal: ChunkSignal) throws {
         for entry in entries where entry.records > 0 { try run.directory.sync(chunk: entry.fileNumber) }
         unflushed.entries += entries
+        unflushed.isAll = entries.last.map { $0.isLast && $0.source == run.job.sources.count - 1 } ?? false
         let isDurable = unflushed.entries.count >= UnflushedChunks.most
         try session.write(isDurable: isDurable) { [unflushed] connection in
             // There is no row without those before it.
             let isAnother = unflushed.connection != session.connections
             for entry in isAnother ? unflushed.entries : entries { try chunks.register(entry, connection) }
+            if unflushed.isAll { chunks.noteSplit(connection) }
         }
         unflushed.connection = session.connections
         if isDurable { unflushed.entries.removeAll() }
-        signal.ring()
+        signal.offer(entries.count, isAll: unflushed.isAll)
+        // So many are not waiting before that.
+        unflushed.bytes += entries.reduce(0) { $0 + $1.endByte - $1.firstByte }
+        unflushed.chunks += Int64(entries.count)
+        guard unflushed.bytes >= Self.mostWaiting.bytes || unflushed.chunks >= Self.mostWaiting.chunks else { return }
         while true {
             let seen = signal.count
             guard try session.read({ try isCutEnough($0) }) else { return }
@@ -185,6 +196,10 @@ struct PGImport {
         static let most = 64
 
         var entries: [ChunkEntry] = []
+        /// True if the last one that is registered is the last of all.
+        var isAll = false
+        /// All that this run has registered.
+        var (bytes, chunks): (Int64, Int64) = (0, 0)
         /// Which of the session's connections they were registered on.
         var connection = 0
     }

@@ -28,18 +28,51 @@ struct PGUpsertWorker {
 
     /// Ends the settling of all entities: indexes of tables that were empty, and no staging tables any more.
     func finish(_ session: PGLockingSession) throws {
-        for (position, entity) in model.tables where !entity.identifier.isEmpty {
-            try session.write { connection in
-                let upsert = try StagingTables.upsert(of: task.job, position, model, connection)
-                // A table that was not empty has its index already.
-                _ = try connection.execute("SET LOCAL maintenance_work_mem = '256MB'")
-                try PGTables.prepareIdentifier(of: entity, connection, label: label)
-                _ = try connection.execute(upsert.finish)
+        let settled = model.tables.filter { !$0.1.identifier.isEmpty }
+        try session.write { connection in
+            let questions = settled.flatMap { _, entity in
+                [
+                    PGTables.indexesQuestion(entity.table),
+                    PGTables.kindQuestion(PGTables.identifierName(of: entity.table)),
+                ]
+            }
+            // A table that was not empty has its index already.
+            connection.post("SET LOCAL maintenance_work_mem = '256MB'")
+            for (_, entity) in settled {
+                try PGTables.prepareIdentifier(of: entity, connection, label: label, with: questions)
+            }
+            for (position, _) in settled {
+                connection.post(StagingUpsert.dropping(PGTables.quoted(StagingName.rows(of: job, position))))
             }
         }
     }
 
     // MARK: A worker
+
+    /// Removes the buckets of entities of which no record was read.
+    ///
+    /// - Returns: how many are to be settled; those of relationships, of which that is not known, all count.
+    func removeEmptyBuckets(_ session: PGLockingSession) throws -> Int {
+        let left = PGStatement(
+            "SELECT count(*) FROM _import_settle WHERE job = $1 AND state IN ('open', 'waiting')",
+            [.integer(job)]
+        )
+        if model.related == nil {
+            session.upcoming = [left]
+            defer { session.upcoming.removeAll() }
+            try session.write { connection in
+                connection.post(
+                    """
+                    DELETE FROM _import_settle WHERE job = $1 AND state = 'open' AND position NOT IN (
+                        SELECT position FROM _import_count WHERE job = $1 AND chunk > 0 AND records_read > 0
+                    )
+                    """,
+                    [.integer(job)]
+                )
+            }
+        }
+        return Int(try session.read { try $0.ask(left).first?.integer(0) ?? 0 })
+    }
 
     private struct Bucket {
         let position: Int
@@ -54,17 +87,11 @@ struct PGUpsertWorker {
         var idleTime = IdleTimer()
         while true {
             try task.interruption.check()
-            if let bucket = try link.use({ try lease($0) }) {
+            let (bucket, isOpen, isWaiting) = try link.use { try lease($0) }
+            if let bucket {
                 try settle(bucket, link)
                 continue
             }
-            let state = try link.use { connection in
-                try connection.execute(
-                    "SELECT bool_or(state = 'open'), bool_or(state = 'waiting') FROM _import_settle WHERE job = $1",
-                    [.integer(job)]
-                ).first
-            }
-            let (isOpen, isWaiting) = (try state?.optionalBool(0) ?? false, try state?.optionalBool(1) ?? false)
             guard isOpen || isWaiting else { return }
             // The importing process says when buckets that wait can be settled.
             if !isOpen, let seconds = task.endsWithout {
@@ -75,25 +102,33 @@ struct PGUpsertWorker {
         }
     }
 
-    private func lease(_ connection: PGConnection) throws -> Bucket? {
+    /// - Returns: a bucket; where there is none now, whether some are open, and whether some wait.
+    private func lease(_ connection: PGConnection) throws -> (Bucket?, isOpen: Bool, isWaiting: Bool) {
         let row = try connection.execute(
             """
-            UPDATE _import_settle SET owner = $1, attempts = attempts + 1,
-                lease_until = clock_timestamp() + interval '\(Self.leaseSeconds) s'
-            WHERE job = $2 AND (position, bucket) = (
-                SELECT position, bucket FROM _import_settle
-                WHERE job = $2 AND state = 'open' AND lease_until < clock_timestamp()
-                ORDER BY position, bucket LIMIT 1 FOR UPDATE SKIP LOCKED
-            ) RETURNING position, bucket, attempts
+            WITH lease AS (
+                UPDATE _import_settle SET owner = $1, attempts = attempts + 1,
+                    lease_until = clock_timestamp() + interval '\(Self.leaseSeconds) s'
+                WHERE job = $2 AND (position, bucket) = (
+                    SELECT position, bucket FROM _import_settle
+                    WHERE job = $2 AND state = 'open' AND lease_until < clock_timestamp()
+                    ORDER BY position, bucket LIMIT 1 FOR UPDATE SKIP LOCKED
+                ) RETURNING position, bucket, attempts
+            )
+            SELECT lease.position, lease.bucket, lease.attempts, states.is_open, states.is_waiting
+            FROM (
+                SELECT bool_or(state = 'open') AS is_open, bool_or(state = 'waiting') AS is_waiting
+                FROM _import_settle WHERE job = $2
+            ) AS states LEFT JOIN lease ON true
             """,
             [.text(owner), .integer(job)]
         ).first
-        guard let row else { return nil }
-        return Bucket(
-            position: Int(try row.integer(0)),
-            number: Int(try row.integer(1)),
-            attempts: try row.integer(2)
-        )
+        guard let row else { return (nil, false, false) }
+        guard let position = try row.optionalInteger(0) else {
+            return (nil, try row.optionalBool(3) ?? false, try row.optionalBool(4) ?? false)
+        }
+        let bucket = Bucket(position: Int(position), number: Int(try row.integer(1)), attempts: try row.integer(2))
+        return (bucket, true, true)
     }
 
     private func settle(_ bucket: Bucket, _ link: PGWorkerConnection) throws {
@@ -132,13 +167,17 @@ struct PGUpsertWorker {
     /// - Returns: whether the bucket was this lease's to settle.
     private func transaction(_ bucket: Bucket, _ connection: PGConnection) throws -> Bool {
         try connection.transaction(task.store.durableBegin) {
+            // For as long as the row is locked, nobody else settles the bucket.
+            connection.remembers = true
+            defer { connection.remembers = false }
             let isOurs =
                 try connection.execute(
                     """
                     UPDATE _import_settle SET state = 'done' WHERE job = $1 AND position = $2 AND bucket = $3
                         AND state = 'open' AND owner = $4 AND attempts = $5
                     """,
-                    key(bucket) + [.text(owner), .integer(bucket.attempts)]
+                    key(bucket) + [.text(owner), .integer(bucket.attempts)],
+                    asking: StagingTables.questions(of: job, model.entities[bucket.position].table)
                 ).affected == 1
             guard isOurs else { return false }
             connection.isInterruptible = true
@@ -174,7 +213,7 @@ struct PGUpsertWorker {
         let statements = upsert.statements(ofBucket: bucket.number)
         // Of entities that relate to one another, it is known by now which records are accepted.
         let retries = model.related == nil ? RetryTable(of: task.job) : nil
-        for statement in statements.settings { _ = try connection.execute(statement) }
+        for statement in statements.settings { connection.post(statement) }
         let ignored = try retries?.holdStaged(upsert.name(ofBucket: bucket.number), connection) ?? 0
         if var counts = try settleShort(statements, keepsRows: keepsRows, connection) {
             try retries?.settleStaged(connection)
@@ -182,9 +221,9 @@ struct PGUpsertWorker {
             try write(counts, of: bucket, connection)
             return []
         }
-        for statement in statements.reading { _ = try connection.execute(statement) }
+        for statement in statements.reading { connection.post(statement) }
         let failure = try connection.refusal {
-            for statement in statements.writing { _ = try connection.execute(statement) }
+            for statement in statements.writing { connection.post(statement) }
         }
         if let failure {
             // A record goes with all that is nested in it, and what others say of that.
@@ -199,7 +238,7 @@ struct PGUpsertWorker {
             let refused = try most.map { try self.refused(position: bucket.position, most: $0, connection) }
             if let refused, !refused.isEmpty { return refused }
         }
-        if !keepsRows { _ = try connection.execute(statements.emptying) }
+        if !keepsRows { connection.post(statements.emptying) }
         try LateRejectFinder(task, model).reject(
             by: statements.rejects,
             position: bucket.position,
@@ -286,9 +325,9 @@ struct PGUpsertWorker {
             return nil
         }
         // What is refused is found by the long way.
-        let failure = try connection.refusal { _ = try connection.execute(short.inserting) }
+        let failure = try connection.refusal { connection.post(short.inserting) }
         guard failure == nil else { return nil }
-        if !keepsRows { _ = try connection.execute(statements.emptying) }
+        if !keepsRows { connection.post(statements.emptying) }
         let (all, nested) = (try row.integer(0), try row.integer(1))
         var counts = Counts()
         counts.records[0] = all - nested
@@ -314,7 +353,7 @@ struct PGUpsertWorker {
         _ connection: PGConnection
     ) throws {
         let all = counts.records + counts.nested + [counts.nested.reduce(0, +)]
-        _ = try connection.execute(
+        connection.post(
             """
             INSERT INTO _import_count (
                 job, chunk, position, inserted, updated, unchanged, ignored, rejected,

@@ -24,7 +24,9 @@ final class PostgreSQLDestination: RecordDestination {
     func unlock() { session.unlock() }
 
     func read<Result>(_ body: (any JournalReader) throws -> Result) throws -> Result {
-        try body(PGJournalReader(session))
+        // Others may have changed tables since a run before this one.
+        session.forget()
+        return try body(PGJournalReader(session))
     }
 
     func tidyUp() { try? PGJournal(session).removeLeftFiles() }

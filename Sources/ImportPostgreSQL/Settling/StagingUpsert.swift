@@ -60,6 +60,11 @@ struct StagingUpsert: Sendable {
             }
     }
 
+    /// The statement that drops a staging table; done again, it changes nothing.
+    ///
+    /// - Parameter stage: its name, quoted.
+    static func dropping(_ stage: String) -> String { "DROP TABLE IF EXISTS \(stage)" }
+
     /// The names of the staging table's columns, in the order of a staged row: `_ordinal bigint`, `_child integer`, the masks
     /// (`bigint`; column i is bit i % 63 of mask i / 63), `_unmet boolean`, and the entity's.
     var stageColumns: [String] { staged.names }
@@ -379,11 +384,6 @@ struct StagingUpsert: Sendable {
             FROM pg_temp._import_kind
             """
     }
-
-    // MARK: The end
-
-    /// What comes when all buckets are settled; done again, it changes nothing.
-    var finish: String { "DROP TABLE IF EXISTS \(entity.stage)" }
 }
 
 extension StagedEntity {

@@ -11,20 +11,9 @@ extension PGTables {
         _ connection: PGConnection
     ) throws -> ModelDescription {
         var model = model
+        let questions = model.entities.map { defaultsQuestion($0.table) }
         for index in model.entities.indices {
-            let rows = try connection.execute(
-                """
-                SELECT a.attname, d.text FROM pg_catalog.pg_attribute AS a CROSS JOIN LATERAL (
-                    SELECT pg_catalog.pg_get_expr(adbin, adrelid) AS text FROM pg_catalog.pg_attrdef
-                    WHERE adrelid = a.attrelid AND adnum = a.attnum
-                ) AS d
-                WHERE a.attrelid = to_regclass($1) AND a.attgenerated = '' AND NOT EXISTS (
-                    SELECT FROM pg_catalog.pg_proc WHERE provolatile = 'v' AND strpos(d.text, proname || '(') > 0
-                )
-                """,
-                [.text(quoted(model.entities[index].table))]
-            )
-            for row in rows {
+            for row in try connection.ask(questions[index], with: questions) {
                 let name = try BytewiseString(row.text(0))
                 guard
                     let place = model.entities[index].attributes.firstIndex(where: {
@@ -33,12 +22,28 @@ extension PGTables {
                 else { continue }
                 let attribute = model.entities[index].attributes[place]
                 guard attribute.defaultValue == nil, !attribute.isGenerated,
-                    let text = try connection.execute("SELECT to_jsonb(\(row.text(1)))").first?.optionalText(0),
+                    let text = try connection.ask("SELECT to_jsonb(\(row.text(1)))").first?.optionalText(0),
                     let value = try? JSONValue(parsing: Array(text.utf8)), (try? attribute.coerce(value)) != nil
                 else { continue }
                 model.entities[index].attributes[place].defaultValue = value
             }
         }
         return model
+    }
+
+    static func defaultsQuestion(_ table: String) -> PGStatement {
+        PGStatement(
+            """
+            SELECT a.attname, d.text FROM pg_catalog.pg_attribute AS a CROSS JOIN LATERAL (
+                SELECT pg_catalog.pg_get_expr(adbin, adrelid) AS text FROM pg_catalog.pg_attrdef
+                WHERE adrelid = a.attrelid AND adnum = a.attnum
+            ) AS d
+            WHERE a.attrelid = to_regclass($1) AND a.attgenerated = '' AND NOT EXISTS (
+                SELECT FROM pg_catalog.pg_proc WHERE provolatile = 'v' AND strpos(d.text, proname || '(') > 0
+            )
+            """,
+            [.text(quoted(table))],
+            isAboutTables: true
+        )
     }
 }

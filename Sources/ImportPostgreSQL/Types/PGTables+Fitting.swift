@@ -38,8 +38,29 @@ extension PGTables {
     }
 
     /// The columns of a table, and how many it has ever had: those that are dropped still count.
-    static func columns(of table: String, _ connection: PGConnection) throws -> (columns: [Stored], count: Int) {
-        let rows = try connection.execute(
+    static func columns(
+        of table: String,
+        _ connection: PGConnection,
+        with questions: [PGStatement] = []
+    ) throws -> (columns: [Stored], count: Int) {
+        let rows = try connection.ask(columnsQuestion(table), with: questions)
+        let columns = try rows.filter { try !$0.bool(5) }.map {
+            Stored(
+                name: try $0.text(0),
+                words: try $0.text(1),
+                type: try $0.text(2),
+                limit: try $0.integer(3),
+                isComputed: try $0.bool(4),
+                isRequired: try $0.bool(6),
+                collation: try $0.optionalText(7),
+                isLoose: try $0.bool(8)
+            )
+        }
+        return (columns, rows.count)
+    }
+
+    static func columnsQuestion(_ table: String) -> PGStatement {
+        PGStatement(
             """
             SELECT a.attname, pg_catalog.format_type(coalesce(b.oid, t.oid), l.typmod),
                 coalesce(b.typname, t.typname), l.typmod, a.attgenerated <> '', a.attisdropped,
@@ -63,21 +84,9 @@ extension PGTables {
             WHERE n.nspname = current_schema() AND c.relname = $1 AND c.relkind IN ('r', 'p') AND a.attnum > 0
             ORDER BY a.attnum
             """,
-            [.text(PGNames.fitting(table))]
+            [.text(PGNames.fitting(table))],
+            isAboutTables: true
         )
-        let columns = try rows.filter { try !$0.bool(5) }.map {
-            Stored(
-                name: try $0.text(0),
-                words: try $0.text(1),
-                type: try $0.text(2),
-                limit: try $0.integer(3),
-                isComputed: try $0.bool(4),
-                isRequired: try $0.bool(6),
-                collation: try $0.optionalText(7),
-                isLoose: try $0.bool(8)
-            )
-        }
-        return (columns, rows.count)
     }
 
     /// Makes sure that a table takes an entity's values, and adds the columns that it lacks.

@@ -33,15 +33,17 @@ extension PGTables {
     ///
     /// Called within a transaction.
     ///
+    /// - Parameter questions: what is asked with its own.
     /// - Throws: `ImportError` where rows have the same identifier already; `PGError`.
     static func prepareIdentifier(
         of entity: EntityDescription,
         _ connection: PGConnection,
-        label: String
+        label: String,
+        with questions: [PGStatement] = []
     ) throws {
         let columns = identifierColumns(of: entity)
         guard !columns.isEmpty else { return }
-        let indexes = try self.indexes(of: entity.table, connection)
+        let indexes = try self.indexes(of: entity.table, connection, with: questions)
         let wanted = Set(columns.map { BytewiseString($0.name) })
         if indexes.contains(where: { $0.isUnique && Set($0.columns.map { BytewiseString($0) }) == wanted }) { return }
         // `IF NOT EXISTS` would be content with a table or a view of that name.
@@ -54,7 +56,8 @@ extension PGTables {
             number += 1
         }
         do {
-            _ = try connection.execute(identifierIndex(of: entity, named: name))
+            _ = try connection.note(identifierIndex(of: entity, named: name))
+            connection.forget(Self.questions(of: entity.table) + [kindQuestion(name)])
         } catch let failure as PGError where failure.sqlState == "23505" {
             throw ImportError(
                 .identifierNotUnique,
@@ -70,7 +73,19 @@ extension PGTables {
     ///
     /// - Throws: `PGError`.
     static func hasRivals(_ entity: EntityDescription, _ connection: PGConnection) throws -> Bool {
-        let rows = try connection.execute(
+        let rows = try connection.ask(rivalsQuestion(entity.table))
+        // Objects that differ in the identifier differ in more columns, too. Of json an index has the text, which has no name.
+        let wanted = Set(identifierColumns(of: entity).map { BytewiseString($0.type == .json ? "" : $0.name) })
+        var found: [Int64: Set<BytewiseString>] = [:]
+        for row in rows {
+            if try row.bool(1) { return true }
+            found[try row.integer(0), default: []].insert(BytewiseString(try row.text(2)))
+        }
+        return found.values.contains { !wanted.isSubset(of: $0) }
+    }
+
+    static func rivalsQuestion(_ table: String) -> PGStatement {
+        PGStatement(
             """
             SELECT i.indexrelid, i.indisexclusion, coalesce(a.attname::text, '')
             FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS c ON c.oid = i.indrelid
@@ -85,16 +100,9 @@ extension PGTables {
                 JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
             WHERE n.nspname = current_schema() AND c.relname = $1 AND k.contype = 'f' AND k.confrelid = k.conrelid
             """,
-            [.text(PGNames.fitting(entity.table))]
+            [.text(PGNames.fitting(table))],
+            isAboutTables: true
         )
-        // Objects that differ in the identifier differ in more columns, too. Of json an index has the text, which has no name.
-        let wanted = Set(identifierColumns(of: entity).map { BytewiseString($0.type == .json ? "" : $0.name) })
-        var found: [Int64: Set<BytewiseString>] = [:]
-        for row in rows {
-            if try row.bool(1) { return true }
-            found[try row.integer(0), default: []].insert(BytewiseString(try row.text(2)))
-        }
-        return found.values.contains { !wanted.isSubset(of: $0) }
     }
 
     // MARK: Indexes that are wanted
@@ -192,27 +200,12 @@ extension PGTables {
     }
 
     /// The indexes over all rows of a table that are valid, and order as the columns' types do.
-    static func indexes(of table: String, _ connection: PGConnection) throws -> [Index] {
-        let rows = try connection.execute(
-            """
-            SELECT x.relname, i.indisunique, a.attname, coalesce(k.option = 0 AND o.opcdefault
-                AND k.sorting = a.attcollation, false), i.indnatts = i.indnkeyatts AND NOT EXISTS (
-                SELECT FROM pg_catalog.pg_constraint WHERE conindid = i.indexrelid)
-            FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS x ON x.oid = i.indexrelid
-                JOIN pg_catalog.pg_class AS c ON c.oid = i.indrelid
-                JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-                JOIN pg_catalog.pg_am AS m ON m.oid = x.relam
-                CROSS JOIN LATERAL unnest(
-                    i.indkey::int2[], i.indclass::oid[], i.indoption::int2[], i.indcollation::oid[]
-                ) WITH ORDINALITY AS k (number, class, option, sorting, place)
-                LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = k.number
-                LEFT JOIN pg_catalog.pg_opclass AS o ON o.oid = k.class
-            WHERE n.nspname = current_schema() AND c.relname = $1 AND i.indpred IS NULL AND i.indisvalid
-                AND m.amname = 'btree' AND k.place <= i.indnkeyatts
-            ORDER BY x.relname, k.place
-            """,
-            [.text(PGNames.fitting(table))]
-        )
+    static func indexes(
+        of table: String,
+        _ connection: PGConnection,
+        with questions: [PGStatement] = []
+    ) throws -> [Index] {
+        let rows = try connection.ask(indexesQuestion(table), with: questions)
         var indexes: [Index] = []
         var current: [(column: String?, isPlain: Bool)] = []
         for (place, row) in rows.enumerated() {
@@ -232,5 +225,29 @@ extension PGTables {
             current.removeAll()
         }
         return indexes
+    }
+
+    static func indexesQuestion(_ table: String) -> PGStatement {
+        PGStatement(
+            """
+            SELECT x.relname, i.indisunique, a.attname, coalesce(k.option = 0 AND o.opcdefault
+                AND k.sorting = a.attcollation, false), i.indnatts = i.indnkeyatts AND NOT EXISTS (
+                SELECT FROM pg_catalog.pg_constraint WHERE conindid = i.indexrelid)
+            FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS x ON x.oid = i.indexrelid
+                JOIN pg_catalog.pg_class AS c ON c.oid = i.indrelid
+                JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+                JOIN pg_catalog.pg_am AS m ON m.oid = x.relam
+                CROSS JOIN LATERAL unnest(
+                    i.indkey::int2[], i.indclass::oid[], i.indoption::int2[], i.indcollation::oid[]
+                ) WITH ORDINALITY AS k (number, class, option, sorting, place)
+                LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = k.number
+                LEFT JOIN pg_catalog.pg_opclass AS o ON o.oid = k.class
+            WHERE n.nspname = current_schema() AND c.relname = $1 AND i.indpred IS NULL AND i.indisvalid
+                AND m.amname = 'btree' AND k.place <= i.indnkeyatts
+            ORDER BY x.relname, k.place
+            """,
+            [.text(PGNames.fitting(table))],
+            isAboutTables: true
+        )
     }
 }

@@ -49,7 +49,7 @@ struct PGClaimTests {
     @Test func whoeverHasClaimedTheJobWrites() throws {
         let session = try session()
         defer { session.close() }
-        try session.claim(1)
+        try session.start(1, seconds: 0)
         try write("first", by: session)
         #expect(try rows() == ["first"])
     }
@@ -61,8 +61,8 @@ struct PGClaimTests {
             first.close()
             second.close()
         }
-        try first.claim(1)
-        try second.claim(1)
+        try first.start(1, seconds: 0)
+        try second.start(1, seconds: 0)
         let claim = try connection.execute("SELECT epoch, owner FROM _import_job").first
         #expect(try claim?.integer(0) == 2 && claim?.text(1).isEmpty == false)
         #expect(try refusal(of: first) == .storeInUse)
@@ -79,20 +79,21 @@ struct PGClaimTests {
     func anotherOwnerOrEpochIsAnotherProcess(change: String) throws {
         let session = try session()
         defer { session.close() }
-        try session.claim(1)
+        try session.start(1, seconds: 0)
         try connection.execute(change)
         #expect(try refusal(of: session) == .storeInUse)
         #expect(try rows().isEmpty)
     }
 
-    /// Between the look at the claim and the commit nobody replaces it.
+    /// Between the look at the claim, which comes with the first statement that is awaited, and the commit nobody replaces it.
     @Test func nobodyReplacesAProcessThatWrites() throws {
         let session = try session()
         defer { session.close() }
-        try session.claim(1)
+        try session.start(1, seconds: 0)
         let claim = "UPDATE _import_job SET owner = 'another', epoch = epoch + 1"
         try connection.execute("SET lock_timeout = '1ms'")
-        try session.write { _ in
+        try session.write { own in
+            try own.execute("SELECT 1")
             let failure = #expect(throws: PGError.self) { try connection.execute(claim) }
             #expect(failure?.sqlState == "55P03")
         }
@@ -126,10 +127,10 @@ struct PGClaimTests {
         let (first, second) = (try session(), try session())
         defer { first.close() }
         try first.lock()
-        try first.claim(1)
+        try first.start(1, seconds: 0)
         try cut(first)
         try second.lock()
-        try second.claim(1)
+        try second.start(1, seconds: 0)
         try write("second", by: second)
         second.close()
         #expect(try refusal(of: first) == .storeInUse)
@@ -140,7 +141,7 @@ struct PGClaimTests {
     @Test func aStepOfSettlingIsDoneOnce() throws {
         let session = try session()
         defer { session.close() }
-        try session.claim(1)
+        try session.start(1, seconds: 0)
         try session.write { try RelationshipSteps.begin(1, $0) }
         let steps = RelationshipSteps(job: 1, session: session)
         for number: Int64 in [2, 1, 1, 3, 2, 1] {

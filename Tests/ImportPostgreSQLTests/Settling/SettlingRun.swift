@@ -45,7 +45,7 @@ struct SettlingRun {
             ]
             texts += ["BEGIN"] + settling + asked + ["COMMIT"]
         }
-        texts += [upsert.finish, upsert.finish]
+        texts += Array(repeating: StagingUpsert.dropping(upsert.entity.stage), count: 2)
         if entity.tableWasEmpty { texts.append(test.index) }
         texts += ["SET timezone = 'UTC'", "SET bytea_output = 'hex'"]
         texts.append("SELECT 'object', * FROM \(entity.table)")

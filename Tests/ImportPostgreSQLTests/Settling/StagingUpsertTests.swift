@@ -58,7 +58,7 @@ struct StagingUpsertTests {
         let rows = [row(1, sets: 1), row(2, sets: width - 1), row(3, sets: 0), row(4, sets: 800)]
         texts.append("INSERT INTO public._import_stage_1_0 VALUES \(rows.joined(separator: ", "))")
         texts.append((["BEGIN"] + statements.settling + [statements.counts, "COMMIT"]).joined(separator: "; "))
-        texts.append(upsert.finish)
+        texts.append(StagingUpsert.dropping(upsert.entity.stage))
         texts.append("SELECT a0, a1, a2, a800, a\(width - 1) FROM public.wide")
         let folder = try TemporaryDirectory()
         let path = try folder.write(texts.joined(separator: ";\n") + ";\n", to: "wide.sql")

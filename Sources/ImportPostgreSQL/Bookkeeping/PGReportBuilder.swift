@@ -10,6 +10,19 @@ struct PGReportBuilder {
 
     private var label: String { store.label }
 
+    /// What the report of most jobs asks.
+    static func questions(of job: Int64) -> [PGStatement] {
+        [
+            StoredJob.question("WHERE job.id = $1", [.integer(job)]), PGCounts.totalsQuestion(of: job),
+            ChunkTable(job: job).doneQuestion, secondsQuestion(of: job), RetryTable.repairedQuestion(of: job),
+            ledgerQuestion(of: job), errorsQuestion(of: job),
+        ]
+    }
+
+    private static func secondsQuestion(of job: Int64) -> PGStatement {
+        PGStatement("SELECT seconds FROM _import_job WHERE id = $1", [.integer(job)])
+    }
+
     func report(of number: Int64, _ connection: PGConnection) throws -> ImportReport {
         guard let job = try StoredJob.find(number, connection, label: label) else {
             throw ImportError(.jobNotFound, at: label, "has no job \(number)", advice: "\(call: .status) lists them.")
@@ -25,18 +38,13 @@ struct PGReportBuilder {
         }
         let chunks = ChunkTable(job: job.id)
         let done = try chunks.done(connection)
-        let row = try connection.execute(
-            """
-            SELECT seconds, (SELECT count(*) FROM _import_chunk WHERE job = $1) FROM _import_job WHERE id = $1
-            """,
-            [.integer(job.id)]
-        ).first
+        let row = try connection.ask(Self.secondsQuestion(of: job.id)).first
         return ImportReport(
             of: job,
             try state(of: job, connection),
             repaired: try RetryTable.repaired(by: job, connection),
             entities: entities,
-            chunks: Int(try row?.integer(1) ?? 0),
+            chunks: Int(done.all),
             chunksDone: Int(done.chunks),
             bytes: done.bytes,
             seconds: try row?.double(0) ?? 0,
@@ -67,14 +75,7 @@ struct PGReportBuilder {
         var ledger: [String: [String: [String: Int64]]] = [:]
         var names: [String: Int] = [:]
         // Names of unknown keys are bounded in the order in which they first came.
-        let rows = try connection.execute(
-            """
-            SELECT entity, attribute, kind, sum(count)::bigint FROM _import_ledger
-            WHERE job = $1 AND NOT is_error
-            GROUP BY entity, attribute, kind ORDER BY min(chunk), entity COLLATE "C", attribute COLLATE "C"
-            """,
-            [.integer(job.id)]
-        )
+        let rows = try connection.ask(Self.ledgerQuestion(of: job.id))
         for row in rows {
             let (entity, kind) = (try row.text(0), try row.text(2))
             var attribute = try row.text(1)
@@ -87,8 +88,19 @@ struct PGReportBuilder {
         return ledger
     }
 
-    private func errors(of job: StoredJob, _ connection: PGConnection) throws -> [ErrorGroup] {
-        let rows = try connection.execute(
+    private static func ledgerQuestion(of job: Int64) -> PGStatement {
+        PGStatement(
+            """
+            SELECT entity, attribute, kind, sum(count)::bigint FROM _import_ledger
+            WHERE job = $1 AND NOT is_error
+            GROUP BY entity, attribute, kind ORDER BY min(chunk), entity COLLATE "C", attribute COLLATE "C"
+            """,
+            [.integer(job)]
+        )
+    }
+
+    private static func errorsQuestion(of job: Int64) -> PGStatement {
+        PGStatement(
             """
             SELECT entity, attribute, kind, expected, found, sum(count)::bigint, min(first_ordinal),
                 (array_agg(first_byte_offset ORDER BY first_ordinal))[1],
@@ -96,8 +108,12 @@ struct PGReportBuilder {
             FROM _import_ledger WHERE job = $1 AND is_error GROUP BY entity, attribute, kind, expected, found
             ORDER BY min(first_ordinal), min(place)
             """,
-            [.integer(job.id)]
+            [.integer(job)]
         )
+    }
+
+    private func errors(of job: StoredJob, _ connection: PGConnection) throws -> [ErrorGroup] {
+        let rows = try connection.ask(Self.errorsQuestion(of: job.id))
         let names = job.sources.map(\.description.displayName)
         let groups = try rows.map { row in
             let source = Int(try row.integer(8))

@@ -21,9 +21,10 @@ import odd
 import plain
 import predicates
 import stores
+import tables
 from case import Case, Found
 
-TARGETS = {module.__name__: module for module in (documents, lines, chunks, stores, predicates, graphs, kept, calls, plain, odd, nights, follow, frames)}
+TARGETS = {module.__name__: module for module in (documents, lines, chunks, stores, predicates, graphs, kept, calls, plain, odd, nights, follow, frames, tables)}
 
 
 def options():

@@ -90,7 +90,7 @@ class PGJournalReader: JournalReader {
     func knownRecords(of entities: Set<String>, excluding job: Int64?) throws -> [String: KnownRecords] {
         var known: [String: KnownRecords] = [:]
         for stored in try select(Self.known(besides: job)) {
-            for source in stored.sources { source.add(to: &known, of: entities) }
+            for source in stored.sources { source.add(to: &known, of: entities, stored.options) }
         }
         return known
     }

@@ -144,7 +144,7 @@ struct FormsOfSourcesTests {
         #"{"results":[{"series":[{"name":"cpu","columns":["time","v"],"values":[]}]}]}"#,
         #"{"columns":["id"],"types":["bigint"],"rows":[]}"#,
         #"{"head":{"vars":["s","n"]},"results":{"bindings":[]}}"#, #"{"columns":[0,1],"index":[],"data":[]}"#,
-        #"{"id":{},"n":{}}"#, #"{"meta":[{"name":"id","type":"Int64"}],"data":{"id":[]},"rows":0}"#,
+        #"{"meta":[{"name":"id","type":"Int64"}],"data":{"id":[]},"rows":0}"#,
     ])
     func noRowsAreNoRecord(text: String) throws {
         try imported([("t.json", text)])
@@ -153,9 +153,21 @@ struct FormsOfSourcesTests {
 
     @Test(arguments: [
         (#"{"id":[1,2,3],"l":[[1],[2,3],[]]}"#, "id,l", "1|[1]\n2|[2,3]\n3|[]"),
-        (#"{"id":[1,2,3],"n":["a","b",null],"o":[{"p":1},{"p":2},{"p":3}]}"#, "id,n,o_p", "1|a|1\n2|b|2\n3||3"),
         (#"{"id":{"8":1},"n":{"8":"x"}}"#, "key,id,n", "8|1|x"),
         (#"{"id":{"2024-01-01":1},"n":{"2024-01-01":"x"}}"#, "key,id,n", "2024-01-01|1|x"),
+        // Points, and records, are no columns.
+        (
+            #"{"name":"c","pose":{"r":[[1,0],[0,1],[1,1]],"t":[1,2,3]}}"#, "name,pose_r,pose_t",
+            "c|[[1,0],[0,1],[1,1]]|[1,2,3]"
+        ),
+        (
+            #"{"services":{"web":{"image":"n"},"db":{"image":"p"}},"volumes":{"v1":{},"v2":{}}}"#, "key,image",
+            "web|n\ndb|p"
+        ),
+        // By one key, and of one kind, they are as well objects by key.
+        (#"{"get":{"200":"ok"},"post":{"200":"made"}}"#, "key,200", "get|ok\npost|made"),
+        // Records are none of the columns.
+        (#"{"status":["a","b","c"],"codes":[1,2,3],"results":[{"id":1},{"id":2},{"id":3}]}"#, "id", "1\n2\n3"),
         (#"{"columns":[0,1],"index":[0,1],"data":[[1,"a"],[3,"b"]]}"#, "0,1", "1|a\n3|b"),
         // What is described are columns, however few there are.
         (
@@ -213,6 +225,13 @@ struct FormsOfSourcesTests {
             for file in [first, second] { try imported([file], "--entity", "t") }
         }
         #expect(try query("SELECT column_1, column_2 FROM t ORDER BY 1") == "1|a\n2|b\n3|c")
+    }
+
+    @Test func recordsBesideDescribedListsStayRecords() throws {
+        let text = #"{"fields":[{"id":"a"},{"id":"b"}],"options":{"a":["x"],"b":["v"]},"issues":[{"k":1},{"k":2}]}"#
+        try imported([("t.json", text)])
+        #expect(try query("SELECT group_concat(k) FROM issues") == "1,2")
+        #expect(try query("SELECT group_concat(id) FROM fields") == "a,b")
     }
 
     @Test func fewColumnsAreNamed() throws {

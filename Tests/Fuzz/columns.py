@@ -46,7 +46,7 @@ FORMS = {
     "iso8601": (pattern("%Y-%m-%dT%H:%M:%S.SSSZ"), 0),
     "blank": (pattern("%Y-%m-%d %H:%M:%S"), 1),
     "zone": (pattern("%Y-%m-%d %H:%M:%S+00:00"), 1),
-    "micro": (pattern("%Y-%m-%dT%H:%M:%S.SSS000Z"), 0),
+    "micro": (pattern("%Y-%m-%dT%H:%M:%S.%fZ"), 0),
     "seconds": (pattern("%Y-%m-%dT%H:%M:%SZ"), 1),
     "day": (pattern("%Y-%m-%d"), 2),
     "unix": (lambda moment: milliseconds(moment) // 1000, 1),
@@ -121,7 +121,7 @@ def dated(column, value, notes):
         notes.add("timeZoneLost")
     if not (column.form == "day" or column.kind == "day" and column.are_midnights):
         moment -= datetime.timedelta(minutes=zone or 0)
-    if moment.microsecond % 1000:
+    if moment.microsecond % 1000 and column.form != "micro":
         notes.add("subMillisecondLost")
     form, lacks = FORMS[column.form]
     if lacks and moment.microsecond // 1000 or lacks == 2 and moment.time() >= datetime.time(0, 0, 0, 1000):

@@ -101,8 +101,10 @@ extension RecordDecoder {
                 changes.append((.duplicateKey, path, 0))
                 guard isLossless else { continue }
                 let token = Int(scratch.slots[slot].token)
+                // Of an object that is null, a part has no token.
+                let place = token >= 0 ? token : input.root
                 errors.append(
-                    error(.lossy, at: path, expected: "one key", found: "a second key of its column", token, input)
+                    error(.lossy, at: path, expected: "one key", found: "a second key of its column", place, input)
                 )
             }
         }

@@ -187,11 +187,9 @@ extension RecordDecoder {
                     throw CoercionError(code: .wrongForm, expected: type.rawValue, found: token.kind.name)
                 }
                 // Keys that have lost digits are those of other objects.
-                let isStrict =
-                    isLossless
-                    || !notes.isDisjoint(with: [.digitsLost, .subMillisecondLost])
-                        && plan.identifier.contains(attribute)
-                if isStrict, let loss = notes.ledgerKinds.first(where: \.isLoss) {
+                let lost = notes.intersection([.digitsLost, .subMillisecondLost])
+                let refused = isLossless ? notes : plan.identifier.contains(attribute) ? lost : []
+                if !refused.isEmpty, let loss = refused.ledgerKinds.first(where: \.isLoss) {
                     let found = loss.found(in: token.kind, type)
                     let (path, expected) = (plan.slotPaths[slot], type.rawValue)
                     let error = error(.lossy, at: path, expected: expected, found: found, index, input)

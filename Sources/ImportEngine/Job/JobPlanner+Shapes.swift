@@ -158,7 +158,10 @@ extension JobPlanner {
         let sample = try stream.peek()
         let isGiven = ProgramRecords.isName(source.name)
         var hints = ShapeDetector.Hints(paths: known.paths, keys: known.keys, nested: nestedKeys)
-        hints.areAsked = known.areAsked
+        // What is merged, or replaced, stays in the tables that it is in.
+        hints.leaveOthers =
+            known.areAsked || known.haveIdentifier || !options.identifiers.isEmpty || options.mirror != nil
+            || source.replaces != nil
         hints.hasModel = options.model != nil
         hints.isStrict = options.reading == .strict
         hints.takesAll = options.model == nil && options.entity == nil
@@ -205,6 +208,7 @@ extension JobPlanner {
             isOneObject: found == nil && detector.isOneObject
         )
         look.isOneRow = found == nil && detector.isOneRow
+        look.areRows = found == nil && detector.areRows && look.paths == [.root]
         look.notices = found?.notice.map { [$0] } ?? []
         if found == nil, options.shape == nil, options.model == nil, detector.mayBeColumns {
             look.notices.append(

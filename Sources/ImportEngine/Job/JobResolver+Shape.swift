@@ -12,6 +12,7 @@ extension JobResolver {
         guard !known.isEmpty else { return known }
         for entity in try options.model?.entities ?? continued(names) {
             let from = entity.attributes.flatMap(\.from) + entity.relationships.flatMap(\.from).flatMap(\.paths)
+            known[entity.name.asciiLowercased]?.haveIdentifier = !entity.identifier.isEmpty
             known[entity.name.asciiLowercased]?.keys = Set(
                 from.filter(\.isWithinRecord).compactMap(\.keys.first).map { BytewiseString($0) }
             )

@@ -34,7 +34,11 @@ package enum UntrustedStoreGuard {
 
     /// True if the schema may call a function that is neither harmless (`SQLITE_INNOCUOUS`) nor one of those for JSON.
     private static func usesUnsafeFunctions(_ database: Database) throws -> Bool {
-        let schema = try String.fetchAll(database, sql: "SELECT lower(sql) FROM sqlite_master WHERE sql IS NOT NULL")
+        // The arguments of virtual tables are no expressions.
+        let schema = try String.fetchAll(
+            database,
+            sql: "SELECT lower(sql) FROM sqlite_master WHERE sql IS NOT NULL AND sql NOT LIKE 'create virtual table%'"
+        )
         let isInnocuous = 0x20_0000
         let names = try String.fetchAll(
             database,
@@ -44,7 +48,8 @@ package enum UntrustedStoreGuard {
                 """,
             arguments: [isInnocuous]
         )
-        return schema.contains { sql in names.contains { sql.contains($0) } }
+        let calls = schema.flatMap { sql in sql.matches(of: /([a-z_][a-z0-9_]*)"?\s*\(/).map { String($0.output.1) } }
+        return !Set(calls).isDisjoint(with: names)
     }
 
     /// Takes texts in double quotes for texts in triggers, as SQLite does where nothing else is said.

@@ -17,6 +17,8 @@ final class RowFinder {
     private var selectRow: OpaquePointer?
     /// `select` or `selectRow`, whichever is on the object that was found last.
     private var found: OpaquePointer?
+    /// Statements that compare an attribute's column with a value.
+    private var comparing: [Int: OpaquePointer] = [:]
     /// The row id of the object that was found last, and whether the one before it was right before it.
     private var lastFound: Int64 = 0
     private var isInOrder = true
@@ -48,6 +50,7 @@ final class RowFinder {
     deinit {
         sqlite3_finalize(select)
         sqlite3_finalize(selectRow)
+        for statement in comparing.values { sqlite3_finalize(statement) }
     }
 
     /// Lets go of the object that was found.
@@ -110,6 +113,41 @@ final class RowFinder {
     private func key(_ attribute: Int, _ values: RowValues, _ places: [Int]) -> (Cell, RowValues) {
         places[attribute] >= 0
             ? (values.cells[places[attribute]], values) : (plan.defaults[attribute], values.absent)
+    }
+
+    /// True if a column of an object has what its affinity makes of a value.
+    ///
+    /// - Parameters:
+    ///   - rowID: the object's; where there are none, it is the one with the record's identifier.
+    ///   - record: the record's cells.
+    func hasStored(
+        _ cell: Cell,
+        _ values: RowValues,
+        as attribute: Int,
+        in rowID: Int64,
+        _ record: RowValues,
+        _ places: [Int]
+    ) throws -> Bool {
+        let entity = statements.entity
+        func column(_ attribute: Int) -> String { entity.attributes[attribute].column.quotedIdentifier }
+        let hasRowID = statements.constraints.hasRowID
+        if comparing[attribute] == nil {
+            let keys = hasRowID ? ["rowid"] : identifier.map(column)
+            let row = keys.enumerated().map { "\($1) = ?\($0 + 2)" }.joined(separator: " AND ")
+            comparing[attribute] = try statements.connection.prepare(
+                "SELECT \(column(attribute)) COLLATE BINARY IS ?1 FROM \(entity.table.quotedIdentifier) WHERE \(row)"
+            )
+        }
+        let statement = comparing[attribute]
+        let code = values.bind(cell, to: statement, at: 1)
+        if code != SQLITE_OK { throw statements.error(code) }
+        if hasRowID {
+            sqlite3_bind_int64(statement, 2, rowID)
+        } else {
+            try bindKey(record, places, to: statement, at: 2)
+        }
+        defer { sqlite3_reset(statement) }
+        return sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) != 0
     }
 
     /// True if there is a row, on which `found` is now; else the statement is reset.

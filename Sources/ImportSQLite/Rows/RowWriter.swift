@@ -349,6 +349,14 @@ package final class RowWriter {
             if !finder.isEqual(cell, values, at: Int32(attribute)) { changed.append(attribute) }
         }
         finder.reset()
+        if !numeric.isEmpty {
+            try changed.removeAll { attribute in
+                guard attribute >= 0, numeric.contains(attribute),
+                    let (cell, own) = newValue(of: attribute, values, absent)
+                else { return false }
+                return try finder.hasStored(cell, own, as: attribute, in: rowID, values, places)
+            }
+        }
         guard !changed.isEmpty else { return .unchanged }
         // The index in one list is none in another's.
         for (reference, position) in plan.positions where places[position] < 0 && !changed.contains(position) {
@@ -364,13 +372,9 @@ package final class RowWriter {
         } else {
             try finder.bindKey(values, places, to: statement, at: changed.count + 1)
         }
-        if let refusal = try statements.run(statement, isSameAllowed: mayBeSame(changed)) { return .refused(refusal) }
+        let isOfDefaults = changed.allSatisfy { $0 < 0 }
+        if let refusal = try statements.run(statement, isSameAllowed: isOfDefaults) { return .refused(refusal) }
         return sqlite3_changes(connection) > 0 ? .updated(rowID: rowID) : .unchanged
-    }
-
-    /// True if only SQLite knows whether values are others: defaults, and what a column's affinity makes something else of.
-    private func mayBeSame(_ changed: [Int]) -> Bool {
-        changed.allSatisfy { $0 < 0 || numeric.contains($0) }
     }
 
     /// Sets all that a stored row has to what another has, or its defaults.
@@ -435,8 +439,9 @@ package final class RowWriter {
             for statement in updates.values { sqlite3_finalize(statement) }
             updates.removeAll()
         }
+        // Only SQLite knows whether a default is another value.
         let statement = try statements.connection.prepare(
-            overwriting(setting: attributes, ifDifferent: mayBeSame(attributes))
+            overwriting(setting: attributes, ifDifferent: attributes.allSatisfy { $0 < 0 })
         )
         updates[attributes] = statement
         return statement

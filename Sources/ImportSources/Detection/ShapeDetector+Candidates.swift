@@ -59,7 +59,8 @@ extension ShapeDetector {
         // A frame of one row, by its key.
         if steps.isEmpty, members.count == 1, tape.tokens[values[0]].kind == .object, !isEmpty(values[0]),
             !hints.hasModel,
-            DictionaryKeys.isID(key(members[0].key)) || DictionaryKeys.isRowID(key(members[0].key))
+            DictionaryKeys.isID(key(members[0].key)) || DictionaryKeys.isRowID(key(members[0].key)),
+            candidates(in: values[0]).isEmpty
         {
             add(object, steps + [.anyMember], .keyed, values, invalidKey)
             return

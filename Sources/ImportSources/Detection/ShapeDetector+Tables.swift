@@ -25,8 +25,8 @@ extension ShapeDetector {
         {
             return nil
         }
-        if asked.shape != .rows, let (place, names) = namedColumns {
-            if let found = columns(at: place, names, asked) { return found }
+        if asked.shape != .rows, let (place, names) = namedColumns, let found = columns(at: place, names, asked) {
+            return found
         }
         if asked.shape != .columns, let found = rows(asked) ?? noRows(asked) { return found }
         guard asked.shape != .rows, let place = columns(in: topLevelValues[0], [], asked),
@@ -60,6 +60,7 @@ extension ShapeDetector {
         let areNamedRows =
             place.steps.dropLast() == table.steps.dropLast() && place.name == "columns"
             && Self.listNames.contains(table.name)
+            && records.allSatisfy { $0.steps.dropLast() == table.steps.dropLast() }
         guard asked.shape == .rows || records.isEmpty || areNamedRows else { return nil }
         let path = RecordPath(steps: table.steps + [.anyElement])
         var form = SourceForm(
@@ -307,7 +308,7 @@ extension ShapeDetector {
         guard tape.tokens[members[0].value].kind == .array, isWhole, !hints.isSkeleton else { return true }
         let rows = children(of: members[0].value, limit: 3)
         let kinds = Set(members.compactMap { children(of: $0.value, limit: 1).first }.map { tape.tokens[$0].kind })
-            .subtracting([.array])
+            .subtracting([.array, .object])
         return rows.count > 2 || rows.count == 2 && kinds.count > 1
     }
 
@@ -351,13 +352,19 @@ extension ShapeDetector {
     private var namedColumns: (Place, [String])? {
         var arrays: [Place] = []
         findArrays(topLevelValues[0], [], &arrays)
-        for place in arrays where Self.isNameOfNames(place.name) {
-            guard let names = descriptionNames(in: place, children(of: place.value).count)?.names, !names.isEmpty,
-                let columns = object(of: names, in: topLevelValues[0], [])
-            else { continue }
-            return (columns, names)
-        }
-        return nil
+        // Where there are records or rows besides, these are no columns.
+        let lists = arrays.filter { isArrayOfObjects($0.value) && !isEmpty($0.value) }
+        guard lists.count == 1, Self.isNameOfNames(lists[0].name), children(of: lists[0].value).allSatisfy(haveType),
+            let names = descriptionNames(in: lists[0], children(of: lists[0].value).count)?.names, !names.isEmpty,
+            let columns = object(of: names, in: topLevelValues[0], [])
+        else { return nil }
+        let haveRows = arrays.contains { rowWidth(of: $0.value) > 0 && !$0.steps.starts(with: columns.steps) }
+        return haveRows ? nil : (columns, names)
+    }
+
+    /// True if an object says of what type something is.
+    private func haveType(_ object: Int) -> Bool {
+        members(of: object).contains { key($0.key).lowercased().contains("type") }
     }
 
     /// The first object in a value with these keys, all of them with an array.
@@ -392,7 +399,11 @@ extension ShapeDetector {
             let areRows = zip(members, kinds).contains {
                 $1.hasArrays && Self.listNames.contains(key($0.key).lowercased())
             }
-            return (counts[0] > 0 || takesFew) && !areRows
+            // Beside one column, lists of one length may be points, or a matrix.
+            let isSure =
+                kinds.count { !$0.hasArrays } > 1
+                || object == topLevelValues[0] && members.contains { isRagged($0.value) }
+            return (counts[0] > 0 || takesFew) && !areRows && (isSure || isAsked || isCut || takesFew)
                 && (isCut || ColumnTurner.areColumns(kinds) && Set(counts).count == 1)
         }
         guard kind == .object else { return false }
@@ -402,15 +413,25 @@ extension ShapeDetector {
         let haveValues = columns.contains { column in
             children(of: column, limit: 200).contains { tape.tokens[$0].kind != .object }
         }
+        let kinds = Set(columns.compactMap { children(of: $0, limit: 1).first }.map { tape.tokens[$0].kind })
+        // One row by its key, with values of several kinds.
+        let isRow = keys.count == 1 && kinds.subtracting([.null]).count > 1
         let areFew =
             keys.isEmpty
-            ? takesFew || !isCut && columns.allSatisfy(isEmpty)
-            : haveValues && (takesFew || keys.count == 1) && Self.areData(keys + keys)
+            ? takesFew
+            : haveValues && (takesFew || isRow) && Self.areData(keys + keys)
         guard areFew || !keys.isEmpty && (isAsked || haveValues && (keys == ["0"] || Self.areData(keys))),
             !Self.areData(outer),
             Set(outer).count == outer.count
         else { return false }
         return isCut || columns.dropFirst().allSatisfy { self.members(of: $0).map { self.key($0.key) } == keys }
+    }
+
+    /// True if an array has lists of several lengths.
+    private func isRagged(_ array: Int) -> Bool {
+        let lists = children(of: array, limit: 200)
+        return lists.allSatisfy { tape.tokens[$0].kind == .array }
+            && Set(lists.map { children(of: $0).count }).count > 1
     }
 
     private static func areData(_ keys: [String]) -> Bool {

@@ -17,8 +17,8 @@ package struct ShapeDetector {
         package var paths: [RecordPath] = []
         /// The keys that those records have; empty where they are not known.
         package var keys: Set<BytewiseString> = []
-        /// True if those record paths were asked for, so that nothing else is imported.
-        package var areAsked = false
+        /// True if other collections of a document are left outside of the records.
+        package var leaveOthers = false
         /// Keys that lead to what records hold, where that is known: no record path begins with them.
         package var nested: [[String]] = []
         /// True if a model says what is in the records.
@@ -195,12 +195,15 @@ package struct ShapeDetector {
 
     /// Keeps besides the elements of collections that were empty, or not there, in other sources of the same entity.
     private func withNewCollections(_ path: RecordPath) -> Detection? {
-        guard hints.takesAll, !hints.areAsked, path != .root, let found = asCollection,
+        guard hints.takesAll, !hints.leaveOthers, path != .root, let found = asCollection,
             case .found(let layout, let paths, _) = found
         else { return nil }
         if paths.contains(path) { return paths.count > 1 ? found : nil }
         // What is within another one's records is none.
-        let isApart = paths.allSatisfy { !$0.steps.starts(with: path.steps) && !path.steps.starts(with: $0.steps) }
+        func isWithin(_ steps: (RecordPath.Step, RecordPath.Step)) -> Bool {
+            steps.0 == steps.1 || [steps.0, steps.1].contains { $0 == .anyMember || $0 == .anyElement }
+        }
+        let isApart = paths.allSatisfy { !zip($0.steps, path.steps).allSatisfy(isWithin) }
         guard isApart else { return nil }
         return .found(layout: layout, paths: [path] + paths, reason: "\(paths.count + 1) collections\(extent)")
     }
@@ -224,7 +227,7 @@ package struct ShapeDetector {
             // Where lines are records, one of scalars is a row.
             let isRow =
                 hints.areLinesNamed && lines.begun == 1 && !children(of: first, limit: 1).isEmpty
-                || hints.paths.first == .root && isOneRow
+                || hints.paths.first == .root && !hints.keys.isEmpty && isOneRow
             // A header row without rows.
             if hints.haveHeader, !isRow, !isEmpty(first), areScalars(first) { return root("a header row") }
             return isRow && !isArrayOfObjects(first) ? nil : elements("a top-level array")
@@ -330,6 +333,14 @@ package struct ShapeDetector {
         guard topLevelValues.count == 1, lines.begun == 1 else { return false }
         return tape.tokens[topLevelValues[0]].kind == .array && !isEmpty(topLevelValues[0])
             && areScalars(topLevelValues[0])
+    }
+
+    /// True if the source's lines are arrays of scalars.
+    package var areRows: Bool {
+        isLines
+            && topLevelValues.prefix(Self.judgedLines).allSatisfy {
+                tape.tokens[$0].kind == .array && !isEmpty($0) && areScalars($0)
+            }
     }
 
     /// The collections in the object that is the source's one value, in their order.

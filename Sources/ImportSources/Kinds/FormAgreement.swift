@@ -34,12 +34,9 @@ package enum FormAgreement {
         _ looks: inout [SourceLook],
         _ look: (SourceLook, KnownRecords) throws -> SourceLook
     ) throws {
-        let haveRows = looks.contains { look in
-            look.paths == [.root] && !look.isOneObject && look.records.contains { !$0.isEmpty && $0.keys.isEmpty }
-        }
-        if haveRows {
+        if looks.contains(where: \.areRows) {
             var known = KnownRecords()
-            known.paths = [.root]
+            (known.paths, known.keys) = ([.root], [BytewiseString(RowColumns.name(0))])
             for source in looks.indices where looks[source].isOneRow { looks[source] = try look(looks[source], known) }
         }
         let first = looks.first {

@@ -8,6 +8,8 @@ package struct KnownRecords: Hashable {
     package var keys: Set<BytewiseString> = []
     /// True if these record paths were asked for.
     package var areAsked = false
+    /// True if they are merged by an identifier.
+    package var haveIdentifier = false
 
     /// How the sources are read that have them; nil where that is not known.
     package var form: KnownForm?

@@ -10,6 +10,8 @@ package struct SourceLook {
     package let isOneObject: Bool
     /// True if it is one line with an array of scalars, which may be a row.
     package var isOneRow = false
+    /// True if each of its lines is a row.
+    package var areRows = false
     /// What is at each record path.
     package var records: [SourceKinds.Records] = []
     /// The keys of that object.

@@ -36,10 +36,9 @@ struct ColumnTurner {
         }
     }
 
-    /// True if arrays of one length are the columns of a table: one has nothing but scalars, or two, where others have objects.
+    /// True if arrays of one length may be the columns of a table: none has objects, and one nothing but scalars.
     static func areColumns(_ kinds: [(hasObjects: Bool, hasArrays: Bool)]) -> Bool {
-        let plain = kinds.count { !$0.hasObjects && !$0.hasArrays }
-        return kinds.count > 1 && plain >= (kinds.contains(where: \.hasObjects) ? 2 : 1)
+        kinds.count > 1 && !kinds.contains(where: \.hasObjects) && kinds.contains { !$0.hasArrays }
     }
 
     private mutating func find(in json: ByteView) -> Bool {

@@ -236,7 +236,7 @@ extension JobPlanner {
             if look.isOneObject { look.documentKeys = detector.recordKeys(at: .root) }
             look.others += paths.flatMap { treeLines(at: $0, detector, source) }
             if reason == ShapeDetector.asBefore, options.model == nil, !known.areAsked, paths != [.root] {
-                look.others += detector.collections.filter { $0.kind != .arrays && !paths.contains($0.path) }.map {
+                look.others += detector.collections(besides: paths).map {
                     "\(source.displayName): outside of the table: \($0.words) at \($0.path); "
                         + "\(.records, $0.path.description) with another \(.entity) makes a table of them"
                 }

@@ -54,7 +54,7 @@ package final class RowWriter {
     /// Attributes whose columns have defaults of the table's own, and these by attribute, as expressions.
     private let defaulted: [Int]
     private let defaults: [String?]
-    /// Attributes whose columns have NUMERIC affinity.
+    /// Attributes that are no numbers, and whose columns may make numbers of their values.
     private let numeric: Set<Int>
     /// Statements that leave some of these to the table, by these.
     private var leaving: [[Int]: OpaquePointer] = [:]
@@ -86,9 +86,11 @@ package final class RowWriter {
             plan.defaults[$0].tag == .null ? constraints.defaults[entity.attributes[$0].column.asciiLowercased] : nil
         }
         defaulted = entity.attributes.indices.filter { [defaults] in defaults[$0] != nil }
+        let numbers: Set<AttributeType> = [.integer16, .integer32, .integer64, .boolean, .float, .double]
         numeric = Set(
             entity.attributes.indices.filter {
                 constraints.numericColumns.contains(entity.attributes[$0].column.asciiLowercased)
+                    && !numbers.contains(entity.attributes[$0].type)
             }
         )
         // What undo needs is kept by triggers, too; what they have done need not be taken back.

@@ -11,7 +11,7 @@ package struct TableConstraints {
     let canRefuse: Bool
     /// False for a table `WITHOUT ROWID`, whose rows are known by their primary key.
     let hasRowID: Bool
-    /// The columns, in lower case, whose NUMERIC affinity may make something else of a value
+    /// The columns, in lower case, whose affinity may make a number of something else
     /// (<https://www.sqlite.org/datatype3.html#type_affinity>).
     let numericColumns: Set<String>
     /// True if it may compare texts otherwise than by their bytes.
@@ -47,7 +47,9 @@ package struct TableConstraints {
         mayCollate = definition.contains("collate")
         let key = stored.primaryKey
         hasRowID = stored.hasRowID
-        numericColumns = Set(stored.columns.filter { $0.affinity == .numeric }.map(\.name.asciiLowercased))
+        numericColumns = Set(
+            stored.columns.filter { [.numeric, .integer, .real].contains($0.affinity) }.map(\.name.asciiLowercased)
+        )
         // A unique index on anything but the identifier, or one that compares texts otherwise than by their bytes.
         canRefuse =
             hasTriggers || !hasRowID || definition.contains("check")

@@ -193,18 +193,25 @@ package struct ShapeDetector {
         }
     }
 
+    /// The collections that are no part of the records at some paths.
+    package func collections(besides paths: [RecordPath]) -> [Candidate] {
+        collections.filter { other in other.kind != .arrays && paths.allSatisfy { Self.isApart(other.path, $0) } }
+    }
+
+    /// True if what is at neither path is within what is at the other one.
+    private static func isApart(_ path: RecordPath, _ other: RecordPath) -> Bool {
+        !zip(path.steps, other.steps).allSatisfy { step, other in
+            step == other || [step, other].contains { $0 == .anyMember || $0 == .anyElement }
+        }
+    }
+
     /// Keeps besides the elements of collections that were empty, or not there, in other sources of the same entity.
     private func withNewCollections(_ path: RecordPath) -> Detection? {
         guard hints.takesAll, !hints.leaveOthers, path != .root, let found = asCollection,
             case .found(let layout, let paths, _) = found
         else { return nil }
         if paths.contains(path) { return paths.count > 1 ? found : nil }
-        // What is within another one's records is none.
-        func isWithin(_ steps: (RecordPath.Step, RecordPath.Step)) -> Bool {
-            steps.0 == steps.1 || [steps.0, steps.1].contains { $0 == .anyMember || $0 == .anyElement }
-        }
-        let isApart = paths.allSatisfy { !zip($0.steps, path.steps).allSatisfy(isWithin) }
-        guard isApart else { return nil }
+        guard paths.allSatisfy({ Self.isApart($0, path) }) else { return nil }
         return .found(layout: layout, paths: [path] + paths, reason: "\(paths.count + 1) collections\(extent)")
     }
 

@@ -28,7 +28,7 @@ struct InferenceTests {
         Kind(values: ["\"0b4bf1b8-2b2e-4d6c-8f8e-5a0e7a0d9f11\"", "\"x\""], type: "string"),
         Kind(values: ["\"2024-02-29T23:59:59Z\"", "\"1999-01-01T00:00:00.123Z\""], type: "date"),
         Kind(values: ["\"2024-02-29T23:59:59+02:00\""], type: "string"),
-        Kind(values: ["\"2024-02-29T23:59:59.123456Z\""], type: "string"),
+        Kind(values: ["\"2024-02-29T23:59:59.123456Z\""], type: "date"),
         Kind(values: ["\"2023-02-29T23:59:59Z\""], type: "string"),
         Kind(values: ["\"2024-02-29T23:59:59Z\"", "\"soon\""], type: "string"),
         Kind(values: ["\"2024-02-29T23:59:59Z\"", "5"], type: "string"),

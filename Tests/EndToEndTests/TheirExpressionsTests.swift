@@ -61,6 +61,14 @@ struct TheirExpressionsTests {
         #expect(try StoreContent.query(store, "SELECT id, g FROM t ORDER BY id") == "1|2\n3|")
     }
 
+    @Test func aRecordThatAnIndexCannotTakeIsAReject() throws {
+        try imported(
+            [#"{"id":1,"p":{"a":1}}"#, #"{"id":2,"p":"no JSON"}"#],
+            into: "CREATE TABLE t(id INTEGER PRIMARY KEY, p TEXT); CREATE INDEX i ON t(json_extract(p, '$.a'))"
+        )
+        #expect(try counts() == "1|0|0|1")
+    }
+
     @Test func aRecordThatChangesNothingIsNotRefusedByTriggers() throws {
         let schema = """
             CREATE TABLE t(id INTEGER PRIMARY KEY, n TEXT DEFAULT 'x'); CREATE TABLE log(x); INSERT INTO t(id) VALUES(1);

@@ -85,14 +85,15 @@ package final class StoreWriter: BatchWriter {
                     return (images, [])
                 }
                 let constraints = try plans.map { try TableConstraints(of: $0.entity, database) }
-                let mayRefuse = job.options.onConflict == .error || constraints.contains(where: \.canRefuse)
+                let mayRefuse = job.options.onConflict == .error || constraints.contains { $0.canRefuse || $0.mayFail }
                 // The databases of a connection have one encoding.
                 let isUTF8 = try String.fetchOne(database, sql: "PRAGMA encoding") == "UTF-8"
                 let images = isUTF8 ? DatabaseImageSchema(plans) : nil
                 for (plan, constraints) in zip(plans, constraints) {
                     let isLookedUp = !plan.identifier.isEmpty && !deferred.contains(Int(plan.index))
                     plan.laysOutRows =
-                        images != nil && !isLookedUp && !constraints.canRefuse && constraints.defaults.isEmpty
+                        images != nil && !isLookedUp && !constraints.canRefuse && !constraints.mayFail
+                        && constraints.defaults.isEmpty
                     plan.keepsPlaces = mayRefuse
                     plan.keepsIncomplete = deferred.contains(Int(plan.index)) && job.mayRejectLate
                 }

@@ -79,7 +79,7 @@ package struct TableStatements {
     private func refusal(_ code: Int32) throws -> TableConstraints.Refusal {
         let error = error(code)
         if let full = fullness(code) { throw full }
-        guard constraints.canRefuse,
+        guard constraints.canRefuse || constraints.mayFail,
             let refusal = constraints.refusal(error.extendedResultCode, message: error.message ?? "", of: entity)
         else { throw error }
         return refusal

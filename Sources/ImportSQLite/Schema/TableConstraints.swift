@@ -9,6 +9,8 @@ import ImportModel
 package struct TableConstraints {
     /// True if the table may refuse a row that fits the model.
     let canRefuse: Bool
+    /// True if an index is over an expression, which may fail for a row.
+    let mayFail: Bool
     /// False for a table `WITHOUT ROWID`, whose rows are known by their primary key.
     let hasRowID: Bool
     /// The columns, in lower case, whose affinity may make a number of something else
@@ -47,6 +49,7 @@ package struct TableConstraints {
         mayCollate = definition.contains("collate")
         let key = stored.primaryKey
         hasRowID = stored.hasRowID
+        mayFail = stored.indexes.contains { $0.names == nil }
         numericColumns = Set(
             stored.columns.filter { [.numeric, .integer, .real].contains($0.affinity) }.map(\.name.asciiLowercased)
         )
@@ -54,7 +57,6 @@ package struct TableConstraints {
         canRefuse =
             hasTriggers || !hasRowID || definition.contains("check")
             || stored.columns.contains { $0.isRequired || $0.isComputed }
-            || stored.indexes.contains { $0.names == nil }
             || !key.isEmpty && Set(key.folded) != Set(identifier.folded)
             || stored.indexes.contains { $0.isUnique && ($0.isPartial || !$0.isJust(identifier)) }
     }

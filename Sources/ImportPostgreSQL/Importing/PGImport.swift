@@ -166,7 +166,8 @@ struct PGImport {
         for entry in entries where entry.records > 0 { try run.directory.sync(chunk: entry.fileNumber) }
         unflushed.entries += entries
         unflushed.isAll = entries.last.map { $0.isLast && $0.source == run.job.sources.count - 1 } ?? false
-        let isDurable = unflushed.entries.count >= UnflushedChunks.most
+        // After the last one nobody looks whether the server has forgotten any.
+        let isDurable = unflushed.isAll || unflushed.entries.count >= UnflushedChunks.most
         try session.write(isDurable: isDurable) { [unflushed] connection in
             // There is no row without those before it.
             let isAnother = unflushed.connection != session.connections
